@@ -241,6 +241,8 @@ impl Composer {
                 update.push((import.var(var), import.term(term)));
             }
             if let Some((var, data)) = control {
+                // The location of the part is data: its switches require their source in the guard and set their target
+                // in the update.
                 guard = guard_at(import.pool(), var, data, switch.source, guard);
                 if switch.source != switch.target {
                     update.push((var, import.pool().value(place_value(data, switch.target))));

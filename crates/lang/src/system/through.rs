@@ -322,6 +322,8 @@ fn complete_model(model: &Model) -> CompletedModel {
             let guards: Vec<Term> =
                 sts.switches_from(loc).filter(|(_, s)| s.gate == gate).map(|(_, s)| s.guard).collect();
             let some = pool.or(guards);
+            // The input with values that no switch at this location accepts: it is not specified, so everything may
+            // follow.
             let none = pool.not(some);
             if !pool.is_false(none) {
                 let place = sts.locations[loc].name.clone();
@@ -332,6 +334,7 @@ fn complete_model(model: &Model) -> CompletedModel {
             more.push(switch(format!("{name}@{}", loc.index()), loc, gate, always, anything));
         }
     }
+    // "Everything" includes silence: by an internal step into a location that sends nothing.
     more.push(switch("silence".to_owned(), anything, Sts::TAU, always, nothing));
     let mut chaos = Vec::with_capacity(outputs.len());
     for &gate in &outputs {

@@ -169,6 +169,8 @@ impl TermPool {
                 open.pop();
                 continue;
             }
+            // The stack has the terms that are being evaluated: `missing` is the next one that the top needs, if there
+            // is one. So deep terms need no recursion.
             let missing = match self.node(top) {
                 TermNode::Ite(cond, a, b) => {
                     match values.get(cond).map(|value| value.as_bool() == Some(true)) {
@@ -191,6 +193,7 @@ impl TermPool {
                         values.insert(top, absorbing);
                         continue;
                     }
+                    // Parts without calls first: they may decide, and then a call that would not end is never made.
                     self.plain_first(list).find(|part| !values.contains_key(part))
                 }
                 TermNode::Exists(..) | TermNode::Lambda(..) => None,

@@ -342,6 +342,8 @@ impl<'a> Stepper<'a> {
         };
         loop {
             match &self.behaviour(id).kind {
+                // Calls and constant guards take no step of their own, so they are unfolded until an operator or an
+                // action is at the front.
                 BehaviourKind::Call { process, channels, args } => {
                     self.called = Some(self.behaviour(id).span);
                     (id, scope, wiring) = self.unfold_call(process, channels, args, &scope, &wiring)?;
@@ -605,6 +607,7 @@ impl<'a> Stepper<'a> {
         let lefts = self.steps(left, &path_of_side(path, 'l'))?;
         let rights = self.steps(right, &path_of_side(path, 'r'))?;
         let channels = &*self.channels;
+        // Both sides take shared acts together or not at all; all other acts each takes alone.
         let is_shared = |act: &ControlAct| match act {
             ControlAct::On(channel) => !sharing.shared_among(&channels.plain_channels(*channel)).is_empty(),
             ControlAct::Exit(_) | ControlAct::Hit | ControlAct::Miss => true,

@@ -137,6 +137,8 @@ impl<'a> PartBuilder<'a> {
             let guard = self.rename_fields(&step.act, step.guard, &mut update);
             let pool = &mut self.stepper.pool;
             let after = live(&next);
+            // Names that are not read any more get their default value: otherwise states that behave alike would differ
+            // in what they once held.
             for &term in before.difference(&after) {
                 if let Some(var) = as_var(pool, term) {
                     let plain = pool.default_value(pool.var_info(var).sort);

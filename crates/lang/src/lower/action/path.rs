@@ -125,6 +125,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
                 Ok(self.unless_refuted(path, term))
             }
             PathStep::Assign(to, place) => {
+                // Simultaneous: all right sides are read before any variable changes.
                 let values: Vec<Term> =
                     to.iter().map(|&(_, term)| self.cx.pool.substitute(term, &path.store)).collect();
                 for (&(var, _), value) in to.iter().zip(values) {
@@ -148,6 +149,8 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
                 let items = self.known_items(*items, &path, *place)?;
                 paths.push(path);
                 for item in items {
+                    // The loop is unrolled, since its items are known; every path so far goes through the body with the
+                    // next item.
                     paths.iter_mut().for_each(|path| path.store.set(*var, item));
                     paths = self.through(body, paths)?;
                 }
