@@ -135,6 +135,7 @@ fn enumerate_values(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<V
     if let Some(all) = pool.finite_domain(sort) {
         return all;
     }
+    // A few plain values: one that satisfies the facts is an answer, but none among them refutes nothing.
     *exhaustive = false;
     match sort {
         Sort::Bool => vec![Value::Bool(false), Value::Bool(true)],

@@ -184,6 +184,7 @@ fn known_parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<
         }
         (Sort::Collection(id), TermNode::Value(Value::Collection(value))) if value.len() <= MAX_ITEMS => {
             let sorts = entry_sorts(pool, id);
+            // A constant gets the form of a row in which every entry is present, so that both compare leaf by leaf.
             let (width, there) = (sorts.len() - 1, pool.tt());
             let mut terms = Vec::new();
             for (at, part) in value.parts().cloned().collect::<Vec<_>>().into_iter().enumerate() {

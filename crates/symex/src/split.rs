@@ -32,6 +32,7 @@ pub(crate) fn split_cases(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
         let stored = sorted_store(cx, state);
         let full = done.len() + open.len() >= MAX_CASES;
         let question = find_undecided(cx.pool, stored.iter().copied(), state.path.facts());
+        // A case that is not split further is still right; only fewer states are recognised by it.
         let Some(question) = question.filter(|_| !full) else {
             done.push(case);
             continue;
@@ -41,6 +42,7 @@ pub(crate) fn split_cases(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
             let fact = if truth { question.condition } else { cx.pool.not(question.condition) };
             let path = state.path.with_fact(cx, fact);
             let decision = cx.decide(path.facts());
+            // An undecided case is kept and marked as doubtful: it may not exist, so it must not stand for others.
             if decision == SolverDecision::Unsat {
                 continue;
             }

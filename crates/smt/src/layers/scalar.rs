@@ -164,6 +164,7 @@ impl ScalarImages {
                 select_field(pool, &parts, ctor, field)
             }
             TermNode::Exists(vars, body) => {
+                // A bound variable of a data type becomes several: its tag and the fields of every constructor.
                 let parts: Vec<VarId> =
                     vars.iter().flat_map(|var| image_variables(pool, &self.vars[var])).collect();
                 ScalarImage::Scalar(pool.exists(&parts, self.scalar_image(body)))
