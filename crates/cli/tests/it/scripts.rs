@@ -158,7 +158,8 @@ outputs.item = "0x82, u32 id, u16 n"
 outputs.missing = "0x83"
 "#;
 
-/// A folder with the store and its project; the failure is found and recorded there.
+/// A folder with the store and its project; the failure is found and recorded there. That takes seconds, so a test of
+/// one kind of server makes one campaign and checks all that is made of it.
 fn failing_campaign(sut: &str, ids: (&str, &str)) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
@@ -223,19 +224,14 @@ fn recorded_port(script: &str) -> &str {
     rest.split(|c: char| !c.is_ascii_digit()).next().expect("a port")
 }
 
-#[test]
-fn curl_lines_show_the_failure_of_a_server_with_uuids() {
-    if !["python3", "curl", "jq", "bash"].iter().all(|program| has_program(program)) {
-        return;
-    }
-    let folder = failing_campaign("http", ("string", "\"\""));
-    let script = script(folder.path(), "curl", "again.sh");
+/// Checks that the `curl` lines of a campaign make the last reply of a faulty server differ from that of a right one.
+fn check_curl_lines(folder: &Path) {
+    let script = script(folder, "curl", "again.sh");
     assert!(script.contains("jq -r .item.id"), "an id is taken from a reply: {script}");
     let last_reply = |fault: &str| {
-        let server = Server::start(folder.path(), "http", fault);
+        let server = Server::start(folder, "http", fault);
         let url = format!("http://127.0.0.1:{}", server.port);
-        let (text, code) =
-            run(Command::new("bash").arg("again.sh").env("URL", url).current_dir(folder.path()));
+        let (text, code) = run(Command::new("bash").arg("again.sh").env("URL", url).current_dir(folder));
         assert_eq!(code, 0, "{text}");
         let replies = text.lines().filter(|line| line.starts_with('{')).map(str::to_owned);
         let last = replies.collect::<Vec<_>>().pop().expect("a reply");
@@ -245,30 +241,22 @@ fn curl_lines_show_the_failure_of_a_server_with_uuids() {
     assert_eq!(last_reply("wrong"), last_reply("right") + 1, "{script}");
 }
 
-#[test]
-fn python_fails_with_the_fault_and_passes_without_it() {
-    if !has_program("python3") {
-        return;
-    }
-    for (kind, ids) in [("http", ("string", "\"\"")), ("lines", ("string", "\"\"")), ("bytes", ("int", "0"))]
-    {
-        let folder = failing_campaign(kind, ids);
-        let script = script(folder.path(), "pytest", "test_again.py");
-        let takes_id = |line: &str| line.trim_start().starts_with("id_") && line.contains(" = ");
-        assert!(script.lines().any(takes_id), "{kind}: an id is taken from a reply: {script}");
-        assert!(!script.contains("a value of the recorded run"), "{kind}: {script}");
-        for (fault, code, says) in [("wrong", 1, "FAILED: got"), ("right", 0, "passed")] {
-            let server = Server::start(folder.path(), kind, fault);
-            let moved = script.replace(recorded_port(&script), &server.port);
-            fs::write(folder.path().join("test_again.py"), moved).expect("a file");
-            let command = &mut Command::new("python3");
-            let (text, ended) = run(command.arg("test_again.py").current_dir(folder.path()));
-            assert!(ended == code && text.contains(says), "{kind}, {fault}: {ended} {text}\n{script}");
-            if has_pytest() {
-                let args = ["-m", "pytest", "-q", "test_again.py"];
-                let (text, ended) = run(Command::new("python3").args(args).current_dir(folder.path()));
-                assert_eq!(ended, code, "{kind}, {fault}: {text}");
-            }
+/// Checks that the Python test of a campaign fails with the fault and passes without it.
+fn check_python(folder: &Path, kind: &str) {
+    let script = script(folder, "pytest", "test_again.py");
+    let takes_id = |line: &str| line.trim_start().starts_with("id_") && line.contains(" = ");
+    assert!(script.lines().any(takes_id), "{kind}: an id is taken from a reply: {script}");
+    assert!(!script.contains("a value of the recorded run"), "{kind}: {script}");
+    for (fault, code, says) in [("wrong", 1, "FAILED: got"), ("right", 0, "passed")] {
+        let server = Server::start(folder, kind, fault);
+        let moved = script.replace(recorded_port(&script), &server.port);
+        fs::write(folder.join("test_again.py"), moved).expect("a file");
+        let (text, ended) = run(Command::new("python3").arg("test_again.py").current_dir(folder));
+        assert!(ended == code && text.contains(says), "{kind}, {fault}: {ended} {text}\n{script}");
+        if has_pytest() {
+            let args = ["-m", "pytest", "-q", "test_again.py"];
+            let (text, ended) = run(Command::new("python3").args(args).current_dir(folder));
+            assert_eq!(ended, code, "{kind}, {fault}: {text}");
         }
     }
 }
@@ -279,24 +267,105 @@ fn has_pytest() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
+/// Checks that the Rust test of a campaign fails with the fault and passes without it.
+fn check_rust(folder: &Path, kind: &str) {
+    let script = script(folder, "rust", "again.rs");
+    for (fault, is_success) in [("wrong", false), ("right", true)] {
+        let server = Server::start(folder, kind, fault);
+        let moved = script.replace(recorded_port(&script), &server.port);
+        fs::write(folder.join("again.rs"), moved).expect("a file");
+        let args = ["--edition", "2021", "--test", "-o", "again", "again.rs"];
+        let (text, code) = run(Command::new("rustc").args(args).current_dir(folder));
+        assert_eq!(code, 0, "{kind}: {text}\n{script}");
+        let (text, code) = run(&mut Command::new(folder.join("again")));
+        assert_eq!(code == 0, is_success, "{kind}, {fault}: {text}\n{script}");
+    }
+}
+
+/// Checks that the record of a campaign with a script keeps its schema.
+fn check_record_schema(folder: &Path) {
+    let schema = crate::program::run(&["schema", "record"]).stdout;
+    let schema = serde_json::from_slice(&schema).expect("JSON");
+    let record = fs::read_to_string(folder.join("r/campaign.jsonl")).expect("a record");
+    assert!(record.contains("\"script\":{\"endpoint\""), "{record}");
+    for line in record.lines() {
+        let document = serde_json::from_str(line).expect("JSON");
+        assert_eq!(crate::schema::violations(&schema, &document), Vec::<String>::new(), "{line}");
+    }
+}
+
+/// Checks that a language in which a run cannot be written is refused, with one that can.
+fn check_other_language(folder: &Path) {
+    let (text, code) = run(&mut command_in(folder, &["report", "r", "--script", "curl"]));
+    assert_eq!(code, 4, "{text}");
+    assert!(
+        text.contains("run 1 cannot be written in curl") && text.contains("`--script python` can"),
+        "{text}"
+    );
+    let (text, code) = run(&mut command_in(folder, &["report", "r", "--script", "curl", "--number", "9"]));
+    assert_eq!(code, 4, "{text}");
+}
+
+/// Checks that the failing runs that a campaign kept are replayed by name and by number.
+fn check_kept_runs(path: &Path) {
+    let replay = |more: &[&str]| {
+        run(&mut command_in(path, &[&["replay", "r/regressions.jsonl", "--sut", "http"], more].concat()))
+    };
+    for more in [&[][..], &["--number", "1"], &["--name", "item"]] {
+        let (text, code) = replay(more);
+        assert!(code == 1 && text.contains("FAIL"), "{more:?}: {text}");
+    }
+    let (text, code) = replay(&["--name", "nothing of this"]);
+    assert!(code == 2 && text.contains("there are\n  1 !item"), "{text}");
+    let (text, code) = replay(&["--number", "7"]);
+    assert!(code == 2 && text.contains("there is no run 7"), "{text}");
+    // Away from its record it has to be told the model.
+    fs::create_dir(path.join("kept")).expect("a folder");
+    fs::copy(path.join("r/regressions.jsonl"), path.join("kept/runs.jsonl")).expect("a copy");
+    let args = ["replay", "kept/runs.jsonl", "--sut", "http"];
+    let (text, code) = run(&mut command_in(path, &args));
+    assert!(code == 2 && text.contains("`--model FILE`"), "{text}");
+    let (text, code) = run(&mut command_in(path, &[&args[..], &["--model", "store.iox"]].concat()));
+    assert_eq!(code, 1, "{text}");
+}
+
 #[test]
-fn the_rust_test_fails_with_the_fault_and_passes_without_it() {
-    if !["python3", "rustc"].iter().all(|program| has_program(program)) {
+fn scripts_over_http_fail_with_the_fault_and_pass_without_it() {
+    if !has_program("python3") {
         return;
     }
-    for (kind, ids) in [("http", ("string", "\"\"")), ("bytes", ("int", "0"))] {
-        let folder = failing_campaign(kind, ids);
-        let script = script(folder.path(), "rust", "again.rs");
-        for (fault, is_success) in [("wrong", false), ("right", true)] {
-            let server = Server::start(folder.path(), kind, fault);
-            let moved = script.replace(recorded_port(&script), &server.port);
-            fs::write(folder.path().join("again.rs"), moved).expect("a file");
-            let args = ["--edition", "2021", "--test", "-o", "again", "again.rs"];
-            let (text, code) = run(Command::new("rustc").args(args).current_dir(folder.path()));
-            assert_eq!(code, 0, "{kind}: {text}\n{script}");
-            let (text, code) = run(&mut Command::new(folder.path().join("again")));
-            assert_eq!(code == 0, is_success, "{kind}, {fault}: {text}\n{script}");
-        }
+    let folder = failing_campaign("http", ("string", "\"\""));
+    check_record_schema(folder.path());
+    check_kept_runs(folder.path());
+    check_python(folder.path(), "http");
+    if ["curl", "jq", "bash"].iter().all(|program| has_program(program)) {
+        check_curl_lines(folder.path());
+    }
+    if has_program("rustc") {
+        check_rust(folder.path(), "http");
+    }
+}
+
+#[test]
+fn a_script_of_lines_fails_with_the_fault_and_passes_without_it() {
+    if !has_program("python3") {
+        return;
+    }
+    let folder = failing_campaign("lines", ("string", "\"\""));
+    check_other_language(folder.path());
+    check_python(folder.path(), "lines");
+}
+
+#[test]
+fn scripts_of_bytes_fail_with_the_fault_and_pass_without_it() {
+    if !has_program("python3") {
+        return;
+    }
+    let folder = failing_campaign("bytes", ("int", "0"));
+    check_record_schema(folder.path());
+    check_python(folder.path(), "bytes");
+    if has_program("rustc") {
+        check_rust(folder.path(), "bytes");
     }
 }
 
@@ -368,24 +437,6 @@ Store().run()
 }
 
 #[test]
-fn a_record_with_a_script_keeps_its_schema() {
-    if !has_program("python3") {
-        return;
-    }
-    let schema = crate::program::run(&["schema", "record"]).stdout;
-    let schema = serde_json::from_slice(&schema).expect("JSON");
-    for (kind, ids) in [("http", ("string", "\"\"")), ("bytes", ("int", "0"))] {
-        let folder = failing_campaign(kind, ids);
-        let record = fs::read_to_string(folder.path().join("r/campaign.jsonl")).expect("a record");
-        assert!(record.contains("\"script\":{\"endpoint\""), "{record}");
-        for line in record.lines() {
-            let document = serde_json::from_str(line).expect("JSON");
-            assert_eq!(crate::schema::violations(&schema, &document), Vec::<String>::new(), "{line}");
-        }
-    }
-}
-
-#[test]
 fn secrets_of_requests_are_in_no_script() {
     if !has_program("python3") {
         return;
@@ -411,49 +462,4 @@ fn secrets_of_requests_are_in_no_script() {
         let text = fs::read_to_string(file.expect("a file").path()).expect("text");
         assert!(!text.contains("5up3r-s3cr3t"));
     }
-}
-
-#[test]
-fn what_cannot_be_written_is_told_with_what_can() {
-    if !has_program("python3") {
-        return;
-    }
-    let folder = failing_campaign("lines", ("string", "\"\""));
-    let (text, code) = run(&mut command_in(folder.path(), &["report", "r", "--script", "curl"]));
-    assert_eq!(code, 4, "{text}");
-    assert!(
-        text.contains("run 1 cannot be written in curl") && text.contains("`--script python` can"),
-        "{text}"
-    );
-    let (text, code) =
-        run(&mut command_in(folder.path(), &["report", "r", "--script", "curl", "--number", "9"]));
-    assert_eq!(code, 4, "{text}");
-}
-
-#[test]
-fn the_failing_runs_that_were_kept_are_replayed_by_name_and_number() {
-    if !has_program("python3") {
-        return;
-    }
-    let folder = failing_campaign("http", ("string", "\"\""));
-    let path = folder.path();
-    let replay = |more: &[&str]| {
-        run(&mut command_in(path, &[&["replay", "r/regressions.jsonl", "--sut", "http"], more].concat()))
-    };
-    for more in [&[][..], &["--number", "1"], &["--name", "item"]] {
-        let (text, code) = replay(more);
-        assert!(code == 1 && text.contains("FAIL"), "{more:?}: {text}");
-    }
-    let (text, code) = replay(&["--name", "nothing of this"]);
-    assert!(code == 2 && text.contains("there are\n  1 !item"), "{text}");
-    let (text, code) = replay(&["--number", "7"]);
-    assert!(code == 2 && text.contains("there is no run 7"), "{text}");
-    // Away from its record it has to be told the model.
-    fs::create_dir(path.join("kept")).expect("a folder");
-    fs::copy(path.join("r/regressions.jsonl"), path.join("kept/runs.jsonl")).expect("a copy");
-    let args = ["replay", "kept/runs.jsonl", "--sut", "http"];
-    let (text, code) = run(&mut command_in(path, &args));
-    assert!(code == 2 && text.contains("`--model FILE`"), "{text}");
-    let (text, code) = run(&mut command_in(path, &[&args[..], &["--model", "store.iox"]].concat()));
-    assert_eq!(code, 1, "{text}");
 }
