@@ -88,7 +88,7 @@ enum ModelNotShown {
     #[error("the record names no model file; `--model FILE` adds its picture")]
     NoFile,
     /// The file is gone or has errors now.
-    #[error("the model is not shown: {0}; `--model FILE` says where it is now")]
+    #[error("the model is not shown: {0}; `--model FILE` names its new place")]
     Unreadable(String),
 }
 

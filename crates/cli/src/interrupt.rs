@@ -46,7 +46,7 @@ pub fn on_interrupt(mut react: impl FnMut(EndRequest) + Send + 'static) {
 pub fn catch_interrupts() {
     on_interrupt(|which| match which {
         EndRequest::First if IS_WRITTEN.load(Ordering::Relaxed) => (),
-        EndRequest::First => eprintln!("\nending and writing what was done; once more to stop at once"),
+        EndRequest::First => eprintln!("\nstopping and saving the results; Ctrl-C again stops immediately"),
         EndRequest::Again => end_at_once(),
     });
 }

@@ -109,9 +109,7 @@ pub fn require_steps(record: &Record, run: u64) -> Result<(), CliError> {
         .any(|event| matches!(&event.event, EventKind::RunFinished(told) if told.run == run && told.thinned.is_some()));
     if is_thinned {
         return Err(CliError::usage(format!("the record has no steps of run {}: it did not fail", run + 1))
-            .help(
-                "`ioxide test` with the seed of the campaign makes it again; `--keep all` keeps every run",
-            ));
+            .help("`ioxide test` with the seed of the campaign repeats it; `--keep all` records every run"));
     }
     Ok(())
 }

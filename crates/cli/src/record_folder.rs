@@ -103,7 +103,7 @@ impl RecordFolder {
     /// Returns the reason why the record is not complete, if it is not; a record that is gone is not.
     pub fn trouble(&self) -> Option<&str> {
         if !self.record.exists() {
-            self.lacks("it is gone: somebody deleted or moved it");
+            self.lacks("it was deleted or moved");
         }
         self.trouble.get().map(String::as_str)
     }

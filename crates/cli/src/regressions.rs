@@ -1,14 +1,14 @@
 //! Runs that failed before: kept next to the records, done first the next time.
 //!
 //! `regressions.jsonl` in the `--report` directory is a suite: one test for every kind of
-//! failure found so far, the smallest failing run known, named by what such failures have in
-//! common. It can be kept under version control; lines can be deleted by hand.
+//! failure found so far, the smallest failing run known, named by the id of the failure. It can be kept under version control; lines can be deleted by hand.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_model::sts::Model;
+use ioxide_record::failure_id::failure_id;
 use ioxide_record::secrets::Secrets;
 use ioxide_run::campaign::{FailureGroup, Regression};
 use ioxide_run::suite::whole_lines::WholeLines;
@@ -84,9 +84,10 @@ pub fn add(
 ) -> io::Result<()> {
     let mut new: Vec<Regression> = Vec::new();
     for failure in failures {
-        let smallest = smallest(failure);
-        let is_known =
-            |old: &Regression| old.trace.is_same_course(&smallest.trace) || old.name == smallest.name;
+        let smallest = smallest(failure, secrets);
+        let is_known = |old: &Regression| {
+            old.trace.is_same_course(&smallest.trace) || is_named(&old.name, &smallest.name)
+        };
         if !known.iter().chain(&new).any(is_known) {
             new.push(smallest);
         }
@@ -133,14 +134,20 @@ fn label_texts(test: &TraceTest) -> Vec<Json> {
 }
 
 /// The smallest run known that fails in this way.
-fn smallest(failure: &FailureGroup) -> Regression {
-    match &failure.shrunk {
+fn smallest(failure: &FailureGroup, secrets: &Secrets) -> Regression {
+    let trace = match &failure.shrunk {
         // A run that did not fail again is none to begin with the next time.
-        Some(shrunk) if !shrunk.signature.is_empty() && (shrunk.reproduced > 0 || shrunk.of == 0) => {
-            Regression { name: shrunk.signature.clone(), trace: shrunk.trace.clone() }
-        }
-        _ => Regression { name: failure.signature.clone(), trace: failure.trace.clone() },
-    }
+        Some(shrunk) if shrunk.confirmed_signature().is_some() => &shrunk.trace,
+        _ => &failure.trace,
+    };
+    // As in the record, which has no secrets in it.
+    let name = failure_id(&secrets.hide(failure.naming_signature()));
+    Regression { name, trace: trace.clone() }
+}
+
+/// Returns whether a test has this name; earlier versions named it by the signature of the failure.
+pub fn is_named(test: &str, name: &str) -> bool {
+    test == name || failure_id(test) == name
 }
 
 fn file_header(spec: &Model) -> Map<String, Json> {

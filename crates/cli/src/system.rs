@@ -343,7 +343,7 @@ fn clock_of_several(
         {
             let name = &connected.name;
             Err(CliError::usage(format!("`{FILE}`: the connection `{name}` has no virtual time"))
-                .help("only adapters that speak the protocol can have it; leave `--clock virtual` out"))
+                .help("only adapters that use the adapter protocol support it; leave out `--clock virtual`"))
         }
         _ => Ok(ClockKind::Wall),
     }
@@ -434,7 +434,7 @@ pub fn system_error(error: &AdapterError, secrets: &Secrets) -> CliError {
         return CliError::new(ExitStatus::Interrupted, "interrupted before the system was reached");
     }
     CliError::new(ExitStatus::Infrastructure, secrets.hide(&error.to_string()))
-        .help("no verdict: check that the system starts and speaks the adapter protocol")
+        .help("no verdict: check that the system starts and uses the adapter protocol")
 }
 
 #[cfg(test)]

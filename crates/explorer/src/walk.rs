@@ -82,7 +82,7 @@ impl<'m> ModelWalk<'m> {
             Err(forbidden) => {
                 // Time that must not pass has not passed.
                 self.monitor = before;
-                return LabelJudgement::Forbidden(Box::new(explanation(&self.cx, &forbidden)));
+                return LabelJudgement::Forbidden(Box::new(explanation(&mut self.cx, &forbidden)));
             }
             Ok(AllowedLabel::Unspecified | AllowedLabel::Unknown) => LabelJudgement::Unspecified,
             Ok(AllowedLabel::Allowed) => LabelJudgement::Allowed,

@@ -248,7 +248,7 @@ enum NoTester {
     #[error("nothing to run: no transition of the model can be reached")]
     NothingReachable,
     #[error(
-        "`{0}` cannot be played for: a game needs a place to reach or an observer, in a model without clocks and unknown values"
+        "`{0}` cannot be forced: `force` needs a `reach` or an observer, in a model without clocks and unknown values"
     )]
     NoGame(String),
     #[error("the model has no such test")]

@@ -119,8 +119,8 @@ pub enum SessionError<E> {
     },
     /// Values of these fields are made up, and values are compared by order.
     #[error(
-        "the system makes up the values of {fields}, and values are compared by order: where a value that nobody has \
-         seen yet stands among others cannot be chosen\n{runs}"
+        "the system makes up the values of {fields}, and values are compared by order: a new value cannot be \
+         ordered among others\n{runs}"
     )]
     MadeAndOrdered {
         /// The fields, as people write them.

@@ -59,7 +59,7 @@ pub struct SeveralDraft {
     pub n_states: usize,
     /// All transitions, by state.
     pub ways: Vec<AnswerWay>,
-    /// True if the watch broke off before all walks were made.
+    /// True if the watch broke off before all random tests were run.
     pub is_stopped: bool,
 }
 

@@ -145,7 +145,7 @@ impl fmt::Display for LearningNote {
         match self {
             Self::Majority { inputs, answer, count, of } => write!(
                 f,
-                "after {} the system answers in several ways; {count} of {of} times it was {answer}, which is believed \
+                "after {} the system answers in several ways; {count} of {of} times it was {answer}, which is accepted \
                  (confidence {:.1}% that it is the usual one)",
                 count_noun(*inputs, "input"),
                 percent(*count, *of)

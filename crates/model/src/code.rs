@@ -52,7 +52,7 @@ macro_rules! codes {
 
 codes! {
     UnexpectedToken E0101 Error "the text does not follow the grammar here"
-    UnexpectedCharacter E0102 Error "a character that no word of the language has"
+    UnexpectedCharacter E0102 Error "a character that the language does not use"
     UnterminatedString E0103 Error "a string that is not closed on its line"
     BadEscape E0104 Error "an escape sequence that strings do not have"
     BadNumber E0105 Error "a number that cannot be read"
@@ -64,7 +64,7 @@ codes! {
     MissingModel E0111 Error "a file without a model"
     BadAttribute E0112 Error "an attribute that does not exist or does not fit"
     MisplacedItem E0113 Error "a declaration in a place where it cannot stand"
-    FileTooLarge E0114 Error "a file larger than the front end reads"
+    FileTooLarge E0114 Error "a file that is too large"
     AssignmentInExpression E0115 Error "`=` where a comparison is meant"
     TooManyErrors E0116 Error "more errors than are shown"
     MisplacedDoc E0117 Error "a doc comment that documents nothing"
@@ -93,7 +93,7 @@ codes! {
     CannotInfer E0311 Error "a value whose type is not known here"
     NotARecord E0312 Error "a field access on something without fields"
     BadOverride E0313 Error "an override that does not fit the constant"
-    TooLarge E0314 Error "an expression that grows beyond all measure"
+    TooLarge E0314 Error "an expression that becomes too large"
     BadKey E0315 Error "a key or a member of a set that has no order"
     MayNotEnd E0316 Error "a function that may not end"
     WrongVerb E0401 Error "a verb that does not fit the direction of the message"

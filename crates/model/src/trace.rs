@@ -37,7 +37,7 @@ impl fmt::Display for Breakdown {
             Self::Ended => "the system ended",
             Self::Closed => "the system closed the connection",
             Self::Hung => "the system did not take the input",
-            Self::Unreadable => "the system said something unreadable",
+            Self::Unreadable => "the system sent an unreadable message",
             Self::Exception => "the system raised an exception",
         })
     }

@@ -172,9 +172,11 @@ fn connect_part(
     part: Option<PartPlace>,
 ) -> Result<ConnectedSystem, ProjectError> {
     let kind = table.text("kind")?.or(kind.map(str::to_owned));
-    let kind = kind.ok_or_else(|| table.wrong_value("kind", "nothing says of what kind it is"))?;
+    let kind = kind.ok_or_else(|| table.wrong_value("kind", "its `kind` is missing"))?;
     if kind == "model" {
-        return Err(table.wrong_value("kind", "a model is played as a whole, it has no connections"));
+        return Err(
+            table.wrong_value("kind", "ioxide simulates a model as a whole, so it has no connections")
+        );
     }
     let is_adapter = matches!(kind.as_str(), "stdio" | "tcp");
     let own = match (is_adapter, &part) {
@@ -185,8 +187,7 @@ fn connect_part(
     };
     let ConnectionConfig { spec, protocol, tls } = connection_config(table, &kind, own, variables)?;
     if reset::is_of_system(table)? {
-        let problem =
-            "this concerns the whole system: write it there; here stands what is said after connecting";
+        let problem = "this is a setting of the whole system: move it there; here you write what is sent after connecting";
         return Err(table.wrong_value("reset", problem));
     }
     let places = places(table)?;

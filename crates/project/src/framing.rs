@@ -32,7 +32,7 @@ pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Fra
         }
         Some(_) => Err(system.wrong_value("framing", &format!("write {ways}"))),
         None => Err(system
-            .wrong_value("kind", "nothing says where a message ends")
+            .wrong_value("kind", "`framing` is missing: it says where a message ends")
             .with_help(format!("`framing` is {ways}"))),
     }
 }

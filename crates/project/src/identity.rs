@@ -27,7 +27,9 @@ use crate::error::ProjectError;
 use crate::{DescribedSystem, FILE, SystemSource};
 
 /// The keys that say how long to wait or what to show, not what the system is.
-const NOT_THE_SYSTEM: [&str; 11] = [
+const NOT_THE_SYSTEM: [&str; 13] = [
+    "silence_ms",
+    "silence",
     "quiescence_ms",
     "quiescence",
     "ready",

@@ -310,7 +310,7 @@ fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, P
             (None, None, Some(_)) => {
                 return Err(described.wrong_value("json", "write a JSON pointer, as in \"/token\""));
             }
-            _ => return Err(table.wrong_value(name, "say one of `header`, `cookie` and `json`")),
+            _ => return Err(table.wrong_value(name, "write one of `header`, `cookie` and `json`")),
         };
         found.push((name.to_owned(), CaptureConfig { output: described.text("output")?, from }));
     }

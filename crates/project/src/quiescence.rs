@@ -1,4 +1,5 @@
-//! Quiescence times of the project file: `quiescence_ms`, or a table with times by message and by state.
+//! The times for silence in the project file: `silence_ms`, or a table `silence` with times by message and by state.
+//! `quiescence_ms` and `quiescence` are their old names.
 
 use std::time::Duration;
 
@@ -6,6 +7,9 @@ use ioxide_model::sts::{GateId, LocId, Model};
 
 use super::table::ProjectTable;
 use crate::error::ProjectError;
+
+/// The keys that give times for silence, the old names last; a system has one of them at most.
+pub(super) const KEYS: [&str; 4] = ["silence_ms", "silence", "quiescence_ms", "quiescence"];
 
 /// Milliseconds, as they are written down; the names are not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,14 +25,16 @@ pub struct QuiescenceTimes {
 impl QuiescenceTimes {
     /// The times of a system.
     pub(super) fn read(system: &ProjectTable<'_>) -> Result<Self, ProjectError> {
-        let Some(table) = system.table("quiescence")? else {
-            return Ok(Self { default: system.number("quiescence_ms")?, ..Self::default() });
-        };
-        if system.has("quiescence_ms") {
-            return Err(
-                system.wrong_value("quiescence_ms", "there is `quiescence` already; use its `default`")
-            );
+        let given: Vec<&str> = KEYS.into_iter().filter(|key| system.has(key)).collect();
+        if let [first, second, ..] = given[..] {
+            let problem = format!("`{first}` gives the time for silence already");
+            return Err(system.wrong_value(second, &problem));
         }
+        let Some(&key) = given.first() else { return Ok(Self::default()) };
+        if key.ends_with("_ms") {
+            return Ok(Self { default: system.number(key)?, ..Self::default() });
+        }
+        let Some(table) = system.table(key)? else { return Ok(Self::default()) };
         table.only(&["default", "after", "in"])?;
         Ok(Self {
             default: table.number("default")?,
@@ -69,6 +75,6 @@ pub struct ModelTimes {
 }
 
 fn unknown_name<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> ProjectError {
-    let message = format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE);
+    let message = format!("`{}`: silence.{key}: the model has no {what} `{name}`", super::FILE);
     ProjectError::new(message).with_nearest(name, &names.collect::<Vec<_>>())
 }

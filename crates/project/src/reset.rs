@@ -169,7 +169,7 @@ pub(super) fn of_several(
         None => Err(system
             .wrong_value(
                 "connections",
-                "nothing says how it comes back to its initial state before every run",
+                "`reset` is missing: how does it return to its initial state before every run?",
             )
             .with_help(
                 "write one of: `reset_command = \"...\"`; a `start` command, then it is restarted; `reset = \
@@ -235,7 +235,10 @@ fn by_server(
         None if system.has("reset") => Ok(SystemRenewal::Own),
         None if system.has("start") => Ok(SystemRenewal::Restart),
         None => Err(system
-            .wrong_value("kind", "nothing says how it comes back to its initial state before every run")
+            .wrong_value(
+                "kind",
+                "`reset` is missing: how does it return to its initial state before every run?",
+            )
             .with_help(ways(protocol))),
     }
 }

@@ -179,15 +179,21 @@ fn warnings_of(
     if tls.is_some_and(|tls| tls.roots == Roots::Anybody) {
         let place = system.place_of_key("tls");
         told.push(format!(
-            "{place}: `insecure`: the certificate of the system is NOT checked; whoever answers is tested"
+            "{place}: `insecure`: the certificate of the system is NOT checked, so ioxide may test another server"
         ));
     }
     Ok(told)
 }
 
-/// The keys of every system; nothing but the first three concerns a model that is played here.
-pub(crate) const COMMON: [&str; 17] = [
+/// The kinds of systems.
+const KINDS: [&str; 6] = ["model", "stdio", "tcp", "text", "binary", "http"];
+/// The number of the first keys of [`COMMON`] that concern a model that ioxide plays.
+const FOR_MODELS: usize = 5;
+/// The keys of every system.
+pub(crate) const COMMON: [&str; 19] = [
     "kind",
+    "silence_ms",
+    "silence",
     "quiescence_ms",
     "quiescence",
     "start",
@@ -236,13 +242,13 @@ pub(crate) fn connection_config(
         "binary" => ("address", "tcp", &protocol::BINARY[..]),
         "http" => ("url", "tcp", &protocol::HTTP[..]),
         _ => {
-            let problem = format!(
-                "there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`, `text`, `binary`, `http`"
-            );
-            return Err(table.wrong_value("kind", &problem));
+            let problem = format!("there is no kind of system `{kind}`");
+            return Err(table.wrong_value("kind", &problem).with_nearest(kind, &KINDS));
         }
     };
-    table.only(&[more, of_kind, &[place]].concat())?;
+    // A misspelt `command` is no reason to propose `address`.
+    let places: &[&str] = if way == "tcp" && !of_kind.is_empty() { &[place, "command"] } else { &[place] };
+    table.only_keys(&[more, of_kind, &[place]].concat(), &[more, of_kind, places].concat())?;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read(table)?;
     let (at, protocol) = match kind {
@@ -293,7 +299,7 @@ pub(crate) fn describe_system(
                     system.only(&all_keys())?;
                 }
                 let kind = system.require("kind", kind)?;
-                let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
+                let common = if kind == "model" { &COMMON[..FOR_MODELS] } else { &COMMON[..] };
                 (connection_config(system, &kind, common, variables)?, places(system)?)
             }
         };

@@ -171,11 +171,16 @@ impl<'f> ProjectTable<'f> {
 
     /// Returns an error if there is a key that is not `known`.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), ProjectError> {
+        self.only_keys(known, known)
+    }
+
+    /// Returns an error if there is a key that is not `known`; it proposes one of the `proposed` keys.
+    pub(crate) fn only_keys(&self, known: &[&str], proposed: &[&str]) -> Result<(), ProjectError> {
         let Some(entry) = self.node.0.iter().find(|entry| !known.contains(&entry.key.as_str())) else {
             return Ok(());
         };
         let error = self.problem(entry.at, &format!("there is no key `{}`", self.full(&entry.key)));
-        Err(error.with_nearest(&entry.key, known))
+        Err(error.with_nearest(&entry.key, proposed))
     }
 
     /// The table at `key`.

@@ -24,7 +24,7 @@ const CONTENT: &str = r#"
 kind = "stdio"
 command = "python3 adder.py --port {port}"
 environment = { PYTHONPATH = "sdk" }
-quiescence_ms = 250
+silence_ms = 250
 
 [sut.server]
 kind = "tcp"
@@ -76,13 +76,14 @@ fn every_instance_has_its_own_port_and_number() {
 fn mistakes_have_a_line_a_key_and_a_guess() {
     check("kind = \"stdio\"\ncomand = \"x\"", &["ioxide.toml:3", "no key `sut.x.comand`", "mean `command`"]);
     check("kind = \"stdio\"\naddress = \"x\"", &["ioxide.toml:3", "no key `sut.x.address`"]);
-    check("kind = \"stdoi\"", &["ioxide.toml:2", "`sut.x.kind`", "`stdoi`"]);
+    check("kind = \"stdoi\"", &["ioxide.toml:2", "`sut.x.kind`", "`stdoi`", "mean `stdio`"]);
+    check("kind = \"text\"\ncomand = \"x\"", &["ioxide.toml:3", "no key `sut.x.comand`", "mean `command`"]);
     check("command = \"x\"", &["ioxide.toml:2", "`sut.x.kind` is missing"]);
     check("kind = \"tcp\"", &["`sut.x.address` is missing"]);
     check("kind = \"tcp\"\naddress = \"nowhere\"", &["ioxide.toml:3", "`sut.x.address`", "HOST:PORT"]);
     check("kind = \"model\"\nfile = \"a.iox\"\nstart = \"x\"", &["ioxide.toml:4", "no key `sut.x.start`"]);
     check("kind = 3", &["ioxide.toml:2", "expected a string"]);
-    check("kind = \"stdio\"\ncommand = \"x\"\nquiescence_ms = -1", &["ioxide.toml:4", "not negative"]);
+    check("kind = \"stdio\"\ncommand = \"x\"\nsilence_ms = -1", &["ioxide.toml:4", "not negative"]);
     check("kind = \"stdio\"\ncommand = \"x\"\nready = \"line:x\"", &["ioxide.toml:4", "needs `start`"]);
     check(
         "kind = \"stdio\"\ncommand = \"x\"\nstart = \"y\"\nready = \"soon\"",
@@ -133,7 +134,7 @@ fn layouts_and_their_framing_are_described() {
     let MessageFormat::Binary(binary) = layouts.words else { panic!("it is binary") };
     assert_eq!((binary.inputs.len(), binary.outputs[0].0.as_str()), (1, "B"));
     for (lines, says) in [
-        ("", "nothing says where a message ends"),
+        ("", "`framing` is missing: it says where a message ends"),
         ("framing = \"line\"", "ioxide.toml:4: `sut.x.framing`: write `fixed:BYTES`"),
         ("framing = \"fixed:0\"", "ioxide.toml:4"),
         ("framing = { at = 1 }", "`sut.x.framing.length` is missing"),
@@ -482,20 +483,21 @@ fn quiescence_has_times_by_message_and_state() {
         read_system(&content, "x", &FIRST).expect(lines).quiescence
     };
     let ms = Duration::from_millis;
-    let some = times("[sut.x.quiescence]\ndefault = 50\nafter.ping = 500\nin.WAITING = 2000");
+    let some = times("[sut.x.silence]\ndefault = 50\nafter.ping = 500\nin.WAITING = 2000");
     assert_eq!(some.default, Some(50));
     let resolved = some.resolve(&model).expect("known names");
     assert_eq!((resolved.after[0].1, resolved.within[0].1), (ms(500), ms(2000)));
     for (line, near) in [("after.pnig = 5", "ping"), ("in.WAITNG = 5", "WAITING")] {
-        let wrong = times(&format!("[sut.x.quiescence]\n{line}")).resolve(&model).expect_err(line);
+        let wrong = times(&format!("[sut.x.silence]\n{line}")).resolve(&model).expect_err(line);
         assert!(format!("{wrong:?}").contains(&format!("did you mean `{near}`?")), "{wrong:?}");
     }
     let stdio = "kind = \"stdio\"\ncommand = \"x\"\n";
-    check(
-        &format!("{stdio}quiescence = {{ defualt = 1 }}"),
-        &["`sut.x.quiescence.defualt`", "mean `default`"],
-    );
-    check(&format!("{stdio}quiescence_ms = 1\nquiescence = {{}}"), &["ioxide.toml:4", "already"]);
+    check(&format!("{stdio}silence = {{ defualt = 1 }}"), &["`sut.x.silence.defualt`", "mean `default`"]);
+    check(&format!("{stdio}silence_ms = 1\nsilence = {{}}"), &["ioxide.toml:5", "already"]);
+    check(&format!("{stdio}quiescence_ms = 1\nsilence_ms = 1"), &["ioxide.toml:4", "already"]);
+    // The old names.
+    assert_eq!(times("quiescence_ms = 70").default, Some(70));
+    assert_eq!(times("[sut.x.quiescence]\ndefault = 50\nafter.ping = 500\nin.WAITING = 2000"), some);
 }
 
 const SEVERAL: &str = r#"
@@ -541,10 +543,10 @@ fn mistakes_in_connections_are_told_with_their_place() {
     };
     wrong(["[\"NOTE\"]", "[\"POST\"]"], "`POST` travels by another connection already");
     wrong(["messages = [\"NOTE\"]", ""], "no message travels by it");
-    wrong(["reset = \"reconnect\"", ""], "nothing says how it comes back");
+    wrong(["reset = \"reconnect\"", ""], "`reset` is missing");
     wrong(["reset = \"reconnect\"", "reset = \"CLEAR\""], "words stand at a connection");
     wrong(["messages =", "reset = \"restart\"\nmessages ="], "there is no key");
-    wrong(["inputs =", "reset = \"restart\"\ninputs ="], "this concerns the whole system");
+    wrong(["inputs =", "reset = \"restart\"\ninputs ="], "this is a setting of the whole system");
     wrong(["kind = \"text\"", "kind = \"text\"\naddress = \"127.0.0.1:1\""], "there is no key");
     wrong(["kind = \"tcp\"", "kind = \"model\""], "it has no connections");
 }

@@ -563,6 +563,10 @@ pub struct ShrunkRecord {
     /// The smaller run for programs that speak to the system without ioxide; absent if it cannot be written down so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptRecord>,
+    /// The text that is the same for failures of the kind of the smaller run; absent if it did not fail again. It names
+    /// the failure from now on: the smaller run is the one that is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
 }
 
 /// All runs are over.

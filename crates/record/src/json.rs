@@ -21,7 +21,7 @@ pub enum JsonError {
     #[error("{0}")]
     Wrong(#[from] serde_json::Error),
     /// An object has this key twice.
-    #[error("the key `{0}` stands twice in one object")]
+    #[error("the key `{0}` occurs twice in one object")]
     Twice(String),
     /// Its objects and arrays are nested too deeply.
     #[error(transparent)]

@@ -23,6 +23,7 @@
 
 pub mod clock;
 pub mod event;
+pub mod failure_id;
 pub mod format;
 pub mod json;
 pub mod limits;

@@ -29,7 +29,7 @@ use self::case::{JunitCase, JunitProblem, Totals};
 use self::xml::attribute_value;
 use crate::run_number::number_from_one;
 use crate::summary::lines::{self, plural};
-use crate::summary::{ENDLESS, EndedRun, Novelty, Summary};
+use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
 /// The default number of runs of one outcome that are listed one by one. Chosen by feel: programs that read such
 /// files become slow beyond it.
@@ -194,9 +194,11 @@ impl<W: Write + Seek> JunitReport<W> {
         match (ended.outcome, ended.novelty) {
             (RunOutcome::Fail, Novelty::Known(at)) => {
                 let kind = &self.summary.kinds[at];
-                (format!("as in run {}: {}", number_from_one(kind.run.number), kind.signature), Vec::new())
+                (format!("{}, as in run {}", kind.id, number_from_one(kind.run.number)), Vec::new())
             }
-            (RunOutcome::Fail, _) => (ended.run.signature().to_owned(), lines::ending_lines(&ended.run)),
+            (RunOutcome::Fail, _) => {
+                (failure_message(&ended.run.failure_id, &ended.run), lines::ending_lines(&ended.run))
+            }
             (RunOutcome::Error, _) => (
                 ended.run.reason().to_owned(),
                 ended.run.trouble.as_ref().map(lines::trouble_lines).unwrap_or_default(),
@@ -213,7 +215,8 @@ impl<W: Write + Seek> JunitReport<W> {
             if kind.runs > 1 {
                 text.push(format!("    {} failed like this", plural(kind.runs, "run")));
             }
-            let (name, problem) = (case::case_name(&kind.run), JunitProblem::Failure(&kind.signature));
+            let (name, message) = (case::case_name(&kind.run), failure_message(&kind.id, &kind.run));
+            let problem = JunitProblem::Failure(&message);
             self.write_case(&JunitCase { name: &name, time_ns: kind.time_ns, problem, text: &text })?;
         }
         Ok(())
@@ -240,6 +243,11 @@ impl<W: Write + Seek> JunitReport<W> {
         }
         Ok(())
     }
+}
+
+/// Returns the message of a failure, in one line: its id, and what was not allowed.
+fn failure_message(id: &str, run: &RunSummary) -> String {
+    format!("{id}: {}", run.reason())
 }
 
 /// Returns the position of an outcome in `listed` and `beyond`.

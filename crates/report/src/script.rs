@@ -104,7 +104,7 @@ fn head_lines(script: &ScriptRecord, about: &str, needs: &str) -> Vec<String> {
     let mut has_hidden = false;
     copy.for_each_text(&mut |text| has_hidden |= text.contains("***"));
     if has_hidden {
-        lines.push("*** stands for a secret that is not shown here.".into());
+        lines.push("*** is a secret that is not shown here.".into());
     }
     lines.extend(script.notes.iter().map(|note| comment(note)));
     lines

@@ -11,6 +11,7 @@ pub mod lines;
 pub mod parts;
 mod runs;
 mod shrunk;
+mod states;
 mod tally;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use ioxide_record::event::{
     CampaignFinished, CampaignStarted, Event, EventKind, PatienceRecord, Replayed, RunFinished, RunOutcome,
     StepRecord, ThinnedRun,
 };
+use ioxide_record::failure_id::failure_id;
 use ioxide_record::reporter::Reporter;
 
 use self::runs::OpenRuns;
@@ -84,6 +86,8 @@ pub struct Summary {
 pub struct FailureSummary {
     /// The signature that the failures share.
     pub signature: String,
+    /// The id of the failure: of its smallest run, else of the run as found.
+    pub id: String,
     /// The number of runs that failed in this way.
     pub runs: u64,
     /// The first of these runs.
@@ -184,6 +188,7 @@ impl Summary {
             }
             EventKind::Shrunk(told) => {
                 if let Some(kind) = self.failure_kind_of(told.run) {
+                    kind.id = told.signature.as_deref().map_or_else(|| kind.id.clone(), failure_id);
                     kind.smaller = Some(ShrunkSummary::new(told));
                 }
             }
@@ -305,6 +310,7 @@ impl Summary {
             return Novelty::Unlisted;
         }
         self.kinds.push(FailureSummary {
+            id: run.failure_id.clone(),
             signature,
             runs: 1,
             run: run.clone(),

@@ -165,6 +165,7 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         } else {
             lines::smaller_run_lines(smaller, shown)
         };
+        lines.push(lines::id_line(&kind.id));
         if let (Some(_), Some(first)) = (event.run, lines.first_mut()) {
             *first = format!("run {}: {}", number_from_one(run), first.trim_start());
         }
@@ -183,6 +184,10 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         let mut lines: Vec<String> = story.is_among_others.then_some(lead).into_iter().collect();
         lines.extend(lines::ending_lines(&kind.run));
         lines.extend(story.replayed.iter().cloned());
+        // Below a smaller run, the id stands at the end of that one.
+        if kind.smaller.is_none() {
+            lines.push(lines::id_line(&kind.id));
+        }
         self.write_lines(&lines)
     }
 
@@ -271,13 +276,12 @@ fn failure_lines(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String>
         }
         Novelty::Known(at) => {
             let kind = &summary.kinds[at];
-            let line =
-                format!("{lead} FAIL as in run {}: {}", number_from_one(kind.run.number), kind.signature);
+            let line = format!("{lead} FAIL as in run {}", number_from_one(kind.run.number));
             limit_repeats(line, kind.runs - 1)
         }
         Novelty::Unlisted | Novelty::None => {
-            let signature = excerpt(ended.run.signature(), MAX_TEXT);
-            limit_repeats(format!("{lead} FAIL at step {}: {signature}", ended.steps), summary.unlisted)
+            let line = format!("{lead} FAIL at step {}: {}", ended.steps, ended.run.failure_id);
+            limit_repeats(line, summary.unlisted)
         }
     }
 }

@@ -30,7 +30,7 @@ pub enum AnswerError {
     #[error("{0}")]
     Ended(AdapterError),
     /// The outputs of the system before its first input, where there should be none.
-    #[error("before its first input the system says {0}")]
+    #[error("before its first input the system sends {0}")]
     Preamble(String),
     /// The system sends outputs without an end.
     #[error("more than {MAX_ANSWERS} outputs came without an input")]

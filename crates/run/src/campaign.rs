@@ -245,6 +245,12 @@ pub struct FailureGroup {
 }
 
 impl FailureGroup {
+    /// Returns the text that names the failure: the signature of its smallest run, else of the run as found.
+    #[must_use]
+    pub fn naming_signature(&self) -> &str {
+        self.shrunk.as_ref().and_then(ShrunkRun::confirmed_signature).unwrap_or(&self.signature)
+    }
+
     /// Returns whether another failure of this kind is to be examined: it was to be repeated, it never came back, and
     /// at most [`MAX_LOOKS`] runs had it.
     fn is_worth_a_look(&self) -> bool {

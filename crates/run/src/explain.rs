@@ -18,11 +18,13 @@ const MAX_STATES: usize = 20;
 
 /// Returns the explanation of `forbidden`.
 #[must_use]
-pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
+pub fn explanation(cx: &mut Ctx<'_>, forbidden: &Forbidden) -> Explanation {
+    let offers = solve_offers(cx, forbidden);
+    let cx = &*cx;
     let refusals = forbidden.refusals.iter().filter(|refusal| refusal.state < MAX_STATES);
     Explanation {
         observed: forbidden.label.show(cx.pool, cx.sts),
-        allowed: list_allowed(cx, forbidden),
+        allowed: list_allowed(cx, forbidden, &offers),
         states: states(cx, &forbidden.before),
         n_states: forbidden.before.count_states().unwrap_or(0),
         why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
@@ -160,9 +162,9 @@ fn refusal_text(cx: &Ctx<'_>, refusal: &SwitchRefusal) -> String {
     }
 }
 
-fn list_allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
+fn list_allowed(cx: &Ctx<'_>, forbidden: &Forbidden, offers: &[SwitchOffer]) -> Vec<Allowed> {
     let mut told: Vec<Allowed> = Vec::new();
-    for offer in &forbidden.allowed {
+    for offer in offers {
         let switch = cx.sts.switches[offer.switch].label.to_string();
         let differences = differences(cx, &forbidden.label, offer);
         let allowed = Allowed { label: offer_text(cx, offer), switch: Some(switch), differences };
@@ -209,23 +211,35 @@ pub(crate) fn fixed_label(cx: &Ctx<'_>, offer: &SwitchOffer) -> Option<Label> {
     values.filter(|_| conjuncts.len() == fields.len()).map(|values| Label::Output(offer.gate, values))
 }
 
-/// The message of an offer: with values where they are fixed, else with its condition.
+/// The message of an offer: with the values that are fixed, and with the condition on the others.
 pub(crate) fn offer_text(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
     if let Some(label) = fixed_label(cx, offer) {
         return label.show(cx.pool, cx.sts);
     }
-    let (fields, conjuncts) = (&cx.sts.gates[offer.gate].fields, offer_conjuncts(cx, offer));
-    let names: Vec<&str> = fields.iter().map(|&field| &*cx.pool.var_info(field).name).collect();
-    let fields = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
+    let conjuncts = offer_conjuncts(cx, offer);
+    let mut given: Vec<Term> = Vec::new();
+    let mut field_text = |&field: &VarId| {
+        let name = &cx.pool.var_info(field).name;
+        let fact = conjuncts.iter().find_map(|&part| Some((part, cx.pool.value_given(part, field)?)));
+        match fact {
+            Some((part, value)) => {
+                given.push(part);
+                format!("{name}: {}", cx.pool.show_value(&value))
+            }
+            None => name.to_string(),
+        }
+    };
+    let fields: Vec<String> = cx.sts.gates[offer.gate].fields.iter().map(&mut field_text).collect();
+    let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
     let gate = &cx.sts.gates[offer.gate].name;
-    if conjuncts.is_empty() {
+    let shown = |&part: &Term| match cx.pool.node(part) {
+        TermNode::Or(_) => format!("({})", cx.pool.show(part)),
+        _ => cx.pool.show(part).to_string(),
+    };
+    let when: Vec<String> = conjuncts.iter().filter(|part| !given.contains(part)).map(shown).collect();
+    if when.is_empty() {
         format!("!{gate}{fields}")
     } else {
-        let shown = |&part: &Term| match cx.pool.node(part) {
-            TermNode::Or(_) => format!("({})", cx.pool.show(part)),
-            _ => cx.pool.show(part).to_string(),
-        };
-        let when: Vec<String> = conjuncts.iter().map(shown).collect();
         format!("!{gate}{fields} when {}", when.join(" && "))
     }
 }
@@ -275,17 +289,18 @@ fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyN
             let free = cx.pool.free_vars(*conjunct);
             let mut values = shown_values(cx, &fields(cx.sts, &forbidden.label), |var| free.contains(&var));
             values.extend(state_values(cx, forbidden, refusal.state, &free));
-            format!("`{}` does not hold with {}", cx.pool.show_condition(*conjunct), values.join(", "))
+            let with = if values.is_empty() { String::new() } else { format!(" with {}", values.join(", ")) };
+            format!("`{}` does not hold{with}", cx.pool.show_condition(*conjunct))
         }
-        SwitchBlock::Path => "its guard cannot hold with what is known".into(),
+        SwitchBlock::Path => "its guard does not hold for any values that fit the messages so far".into(),
         SwitchBlock::Sort { field, value } => {
             let info = cx.pool.var_info(*field);
             let (value, sort) = (cx.pool.show_value(value), cx.pool.show_sort(info.sort));
-            format!("`{}` is {value}, which is not of sort {sort}", info.name)
+            format!("`{}` is {value}, which is not of type {sort}", info.name)
         }
-        SwitchBlock::Arity => "the message has another number of fields".into(),
-        SwitchBlock::Enabled => "it can be taken without any input, so the system must not be silent".into(),
-        SwitchBlock::Overdue => "it had to be taken before so much time had passed".into(),
+        SwitchBlock::Arity => "the message has a different number of fields".into(),
+        SwitchBlock::Enabled => "the system can take it without an input, so it must not stay silent".into(),
+        SwitchBlock::Overdue => "its deadline has passed".into(),
     };
     WhyNot { state: refusal.state, switch: cx.sts.switches[refusal.switch].label.to_string(), reason }
 }
@@ -318,6 +333,10 @@ fn state_values(cx: &Ctx<'_>, forbidden: &Forbidden, position: usize, free: &[Va
         Belief::Unspecified => Vec::new(),
     }
 }
+
+mod solve;
+
+pub(crate) use self::solve::solve_offers;
 
 #[cfg(test)]
 mod tests {
@@ -352,6 +371,26 @@ mod tests {
             {"label": "value", "args": {"v": 6}}"#;
         let told = reasons(model, trace);
         assert!(told.iter().any(|reason| reason.contains("`vals.get(asked) == some(v)`")), "{told:?}");
+    }
+
+    /// What the system had to send is a value, however the model says it.
+    #[test]
+    fn expected_values_are_solved() {
+        let allowed = |guard: &str| {
+            let model = format!(
+                "model M {{ input ask(k: 0..9) output value(s: int, v: int) var kept: list<int> = [3, 7] var n: int = 2
+                state idle {{ on ask {{ n = k }} -> busy }} state busy {{ emit value when {guard} -> idle }} }}"
+            );
+            let trace = r#"{"label": "ask", "args": {"k": 4}}
+                {"label": "value", "args": {"s": 0, "v": 0}}"#;
+            allowed_instead(&model, trace)
+        };
+        assert_eq!(allowed("s == 1 && v + 1000 == n"), ["!value(s: 1, v: -996)"]);
+        assert_eq!(allowed("v == 10 - s && s == n + 3"), ["!value(s: 7, v: 3)"]);
+        assert_eq!(allowed("s >= n && s < n + 1 && v == kept[1] && v > 0"), ["!value(s: 4, v: 7)"]);
+        // One of two is solved; the other is free, or has a condition.
+        assert_eq!(allowed("2 * s == n && v >= s"), ["!value(s: 2, v) when v >= 2"]);
+        assert_eq!(allowed("s == 1 && (v == 5 || v == n)"), ["!value(s: 1, v) when (v == 5 || v == 4)"]);
     }
 
     #[test]

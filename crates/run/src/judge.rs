@@ -1,7 +1,7 @@
 //! The monitor on a recorded trace: what was seen elsewhere, judged here.
 //!
 //! A trace is a record of ours, or plain JSON lines, one label each:
-//! `{"label": "coin", "args": {"n": 3}}` or `{"quiescence": true}`. The direction of a message
+//! `{"label": "coin", "args": {"n": 3}}` or `{"silence": true}`. The direction of a message
 //! is the one the model gives it; further members of a line are ignored. For a timed model a line may say
 //! when it was, in seconds: `"time": 1.5` since the start, or `"after": 0.5` since the line before. A line with
 //! nothing but a time says that nothing came up to then.
@@ -167,7 +167,7 @@ pub fn find_forbidden(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>)
 
 impl JudgedTrace {
     /// Notes that the trace up to position `last` is forbidden; `marks` are the numbers of its labels in the monitor.
-    fn forbid(&mut self, cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace, last: usize, marks: &[u64]) {
+    fn forbid(&mut self, cx: &mut Ctx<'_>, forbidden: &Forbidden, trace: &Trace, last: usize, marks: &[u64]) {
         let seen: Trace = trace.labels[..=last].iter().cloned().collect();
         self.finding = timed_finding(cx, forbidden, &seen);
         self.forbidden = Some(explanation(cx, forbidden));
@@ -269,7 +269,7 @@ pub enum UnreadableReason {
     #[error("a message and silence in one line")]
     MessageAndSilence,
     /// It has neither a message, nor silence, nor a time.
-    #[error("neither `label` nor `quiescence`")]
+    #[error("neither `label` nor `silence`")]
     Nothing,
     /// It has two times, `time` and `after`.
     #[error("both `time` and `after`")]
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn silence_where_something_must_come_is_forbidden() {
-        let found = judge_text("{\"label\": \"coin\", \"args\": {\"n\": 1}}\n{\"quiescence\": true}");
+        let found = judge_text("{\"label\": \"coin\", \"args\": {\"n\": 1}}\n{\"silence\": true}");
         assert!(found.forbidden.is_some());
     }
 
@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn lines_that_are_no_labels_are_named() {
         let problem = |text: &str| plain_trace(&model(VENDING), text).unwrap_err().to_string();
-        insta::assert_snapshot!(problem("{}"), @"line 1: neither `label` nor `quiescence`");
+        insta::assert_snapshot!(problem("{}"), @"line 1: neither `label` nor `silence`");
         insta::assert_snapshot!(problem("\n{\"label\": \"tea\", \"quiescence\": true}"), @"line 2: a message and silence in one line");
         assert!(problem("hello").starts_with("line 1: expected value"));
         assert!(problem("{\"label\": \"soup\"}").contains("soup"));

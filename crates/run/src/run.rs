@@ -593,7 +593,7 @@ impl RunLoop<'_, '_, '_> {
 
     fn outside_objective(&self, seen: &str) -> String {
         let name = self.config.objective.as_ref().map_or("", |objective| &*objective.name);
-        format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
+        format!("the model does not allow {seen} here, but this is outside the objective `{name}`")
     }
 
     /// Ends the run with Fail, unless this machine was too busy to be sure.
@@ -618,8 +618,9 @@ impl RunLoop<'_, '_, '_> {
             (guided, judged) => guided.or(judged),
         };
         let reason = match &forbidden.label {
-            Label::Delay(_) => "the specification does not allow so long a silence here".into(),
-            _ => format!("the specification does not allow {} here", explanation.observed),
+            Label::Delay(_) => "the model does not allow a silence this long here".into(),
+            Label::Quiescence => "the model does not allow silence here".into(),
+            _ => format!("the model does not allow {} here", explanation.observed),
         };
         self.knowledge.signature = Some(signature(self.setup.cx, forbidden));
         let told = VerdictRecord {

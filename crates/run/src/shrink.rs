@@ -108,6 +108,16 @@ pub struct ShrunkRun {
     pub unconfirmed: u32,
 }
 
+impl ShrunkRun {
+    /// Returns the signature of the smaller run, which names the failure from now on; `None` if no smaller run failed
+    /// again, so that there is none to begin with the next time.
+    #[must_use]
+    pub fn confirmed_signature(&self) -> Option<&str> {
+        let is_confirmed = !self.signature.is_empty() && (self.reproduced > 0 || self.of == 0);
+        is_confirmed.then_some(&*self.signature)
+    }
+}
+
 /// The reason why a search for a smaller run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShrinkCutOff {
@@ -124,8 +134,8 @@ pub enum ShrinkCutOff {
 impl fmt::Display for ShrinkCutOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Attempts => "it has had its runs",
-            Self::Time => "it has had its time",
+            Self::Attempts => "the limit of runs was reached",
+            Self::Time => "the time limit was reached",
             Self::Stopped => "it was stopped",
             Self::Unreached => "the system cannot be reached any more",
         })

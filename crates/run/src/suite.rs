@@ -96,7 +96,7 @@ pub struct SuiteLabel {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub args: Map<String, Json>,
     /// Silence.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, alias = "silence", skip_serializing_if = "std::ops::Not::not")]
     pub quiescence: bool,
     /// Seconds since the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]

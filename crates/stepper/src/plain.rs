@@ -68,7 +68,7 @@ impl StepSession<'_> {
             "u" | "undo" => self.undo(out)?,
             _ => match self.parse_label(line) {
                 Ok(label) => self.take_step(label, out)?,
-                Err(problem) => writeln!(out, "{problem} (`help` says what you can do)")?,
+                Err(problem) => writeln!(out, "{problem} (`help` lists the commands)")?,
             },
         }
         Ok(NextCommand::Go)

@@ -14,7 +14,12 @@ const MAX_SHOWN: usize = 12;
 /// Writes the states the model may be in, the first [`MAX_SHOWN`] of them.
 pub(crate) fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result<()> {
     let total = match belief.count_states() {
-        None => return writeln!(out, "the model says nothing any more; `undo` goes back"),
+        None => {
+            return writeln!(
+                out,
+                "the model has no transition for the last input, so everything is allowed; `undo` goes back"
+            );
+        }
         Some(1) => 1,
         Some(n) => {
             writeln!(out, "the model may be in one of {n} states:")?;

@@ -79,7 +79,7 @@ pub enum LostStates {
 impl fmt::Display for LostStates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::States(n) => write!(f, "the specification may be in more than {n} states"),
+            Self::States(n) => write!(f, "the model may be in more than {n} states"),
             Self::Update => f.write_str("an update could not be computed"),
             Self::Courses(n) => write!(f, "there are more than {n} orders of what is under way"),
             Self::Overdue => f.write_str("an input was under way for longer than the stated latency"),

@@ -187,7 +187,7 @@ impl fmt::Display for ConformProof {
             Self::Exhausted => "every product state was looked at",
             Self::Enumerated => "every product state was looked at, value by value",
             Self::Represented => {
-                "every product state was looked at; values that nothing tells apart stand for each other"
+                "every pair of states was checked; values that make no difference are checked once"
             }
             Self::Widened => "a search that looks at more than can happen found nothing",
             Self::SameSwitches => "the changed transitions do the same as before",

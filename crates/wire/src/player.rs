@@ -89,7 +89,7 @@ pub enum PlayError {
         input: String,
     },
     /// The solver cannot say whether a switch can be taken.
-    #[error("cannot decide whether switch `{switch}` can be taken: {why}")]
+    #[error("cannot decide whether transition `{switch}` can be taken: {why}")]
     Undecided {
         /// The switch.
         switch: String,

@@ -71,7 +71,7 @@ export class Adapter {
     this.#spoken = true;
     if (this.#due !== undefined || this.#resetting) this.#held.push(line);
     else if (this.#ready) this.#write?.(line);
-    else this.log(`\`${label}\` was emitted before the system was ready: it belongs to no run and is not told`);
+    else this.log(`\`${label}\` was emitted before the system was ready: it belongs to no run and is not reported`);
   }
 
   /** Says that the system has got the input being handled; later outputs come after it. */
@@ -310,7 +310,7 @@ export class Adapter {
   /** A call made later went wrong: nobody knows what the system does now. */
   #lateFailure(error) {
     console.error(error);
-    this.#fail(kindOf(error), `a call made later: ${told(error)}`, undefined, error);
+    this.#fail(kindOf(error), `a delayed call failed: ${told(error)}`, undefined, error);
   }
 
   #release() {

@@ -136,7 +136,7 @@ class Adapter:
             if self._due is not None or self._is_of_reset():
                 self._held.append(message)
             elif not self._ready:
-                self.log(f"`{label}` was emitted before the system was ready: it belongs to no run and is not told")
+                self.log(f"`{label}` was emitted before the system was ready: it belongs to no run and is not reported")
             else:
                 self._write_line(line)
 
@@ -345,7 +345,7 @@ class Adapter:
     def _late_failure(self, error: Exception) -> None:
         """A call made later went wrong: nobody knows what the system does now."""
         traceback.print_exc()
-        self._fail(_kind(error), f"a call made later: {_told(error)}", error=error)
+        self._fail(_kind(error), f"a delayed call failed: {_told(error)}", error=error)
 
     def _input(self, message: Message) -> None:
         number = message.get("id")

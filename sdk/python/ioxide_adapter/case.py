@@ -165,7 +165,7 @@ class System:
         except queue.Empty:
             return None
         if message is None:
-            raise Trouble("the system ended, or said something that is not the protocol")
+            raise Trouble("the system ended, or sent a line that is not part of the adapter protocol")
         return at, message
 
     def _await(self, kind: str) -> float:
@@ -173,7 +173,7 @@ class System:
         while True:
             heard = self._next(until)
             if heard is None:
-                raise Trouble(f"the system did not say {kind!r} in {GREETING_SECONDS:g} s")
+                raise Trouble(f"the system did not send {kind!r} within {GREETING_SECONDS:g} s")
             if heard[1].get("type") == kind:
                 return heard[0]
             if heard[1].get("type") == "output":

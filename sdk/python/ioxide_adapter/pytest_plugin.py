@@ -147,7 +147,7 @@ class ModelItem(pytest.Item):
         system = f"stdio:{sys.executable} -m ioxide_adapter {self.path} {self.parent.name}"
         replay = ["ioxide", "replay", str(self.records()), "--sut", system]
         again = ["pytest", self.nodeid]
-        return f"again, what failed first:  {shlex.join(again)}\nreplay:  {shlex.join(replay)}"
+        return f"run again, failed runs first:  {shlex.join(again)}\nreplay:  {shlex.join(replay)}"
 
     def reportinfo(self) -> "tuple[os.PathLike[str], Optional[int], str]":
         return self.path, None, f"{self.parent.name}: {self.name}"

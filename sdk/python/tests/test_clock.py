@@ -142,7 +142,7 @@ class VirtualTime(unittest.TestCase):
 
     def test_a_call_that_goes_wrong_is_told(self) -> None:
         *_, error = virtually(to(1), give("wrong"), to(9))
-        self.assertEqual((error["kind"], error["text"]), ("exception", "a call made later: KeyError: 'nothing'"))
+        self.assertEqual((error["kind"], error["text"]), ("exception", "a delayed call failed: KeyError: 'nothing'"))
 
     def test_instants_that_are_none_are_refused(self) -> None:
         for wrong in (-1, "soon", True, 0.5):
@@ -265,7 +265,7 @@ class WallClock(unittest.TestCase):
         self.tell(give("wrong"))
         self.expect("sent")
         error = self.expect("error")
-        self.assertEqual((error["kind"], error["text"]), ("exception", "a call made later: KeyError: 'nothing'"))
+        self.assertEqual((error["kind"], error["text"]), ("exception", "a delayed call failed: KeyError: 'nothing'"))
 
     def test_the_end_of_a_conversation_ends_the_thread(self) -> None:
         self.tell(give("later", wait=1000, n=1))

@@ -10,7 +10,7 @@ export function belief(model: ModelView, walk: WalkView, before: WalkView | null
   const old = before?.belief.states.length === 1 ? before.belief.states[0] : undefined;
   const title =
     kind === "unspecified"
-      ? "The model says nothing any more"
+      ? "Everything is allowed from here"
       : n === 1
         ? "The model is here"
         : `The model may be in one of ${n.toLocaleString("en")} states`;
@@ -18,11 +18,11 @@ export function belief(model: ModelView, walk: WalkView, before: WalkView | null
     "section",
     { class: "card belief", "aria-label": "belief" },
     h("h2", null, title),
-    kind === "unspecified" && h("p", { class: "soft" }, "An input came that it does not mention: whatever follows is allowed."),
+    kind === "unspecified" && h("p", { class: "soft" }, "The model has no transition for the last input, so it allows everything after it."),
     states.map((state) => stateView(model, state, states.length === 1 ? old : undefined)),
     n > states.length && h("p", { class: "soft" }, `… and ${(n - states.length).toLocaleString("en")} more`),
-    walk.truncated && h("p", { class: "soft" }, "Internal steps were cut off: there may be more states, and nothing is called forbidden."),
-    walk.doubts > 0 && h("p", { class: "soft" }, `The solver left ${walk.doubts} questions open; states were kept in doubt.`),
+    walk.truncated && h("p", { class: "soft" }, "There are too many internal steps to list all states, so no message is called forbidden here."),
+    walk.doubts > 0 && h("p", { class: "soft" }, `The solver left ${walk.doubts} queries unanswered; states that may be impossible are still listed.`),
   );
 }
 
@@ -97,13 +97,13 @@ export function forbidden(explanation: ExplanationView, title: string): HTMLElem
     { class: "card forbidden", role: "alert", "aria-label": "forbidden" },
     h("h2", null, h("span", { "aria-hidden": "true" }, "✗ "), title),
     pair("got", long(explanation.observed, "what was observed", 300)),
-    pair("allowed", allowed.length > 0 ? h("ul", null, allowed) : h("span", { class: "soft" }, "nothing at all")),
+    pair("expected", allowed.length > 0 ? h("ul", null, allowed) : h("span", { class: "soft" }, "nothing at all")),
     rows.length > 0 &&
       h(
         "details",
         { open: rows.length <= 8 },
         h("summary", null, "why not"),
-        h("table", null, h("thead", null, h("tr", null, ["state", "switch", "what stood against it"].map((name) => h("th", null, name)))), h("tbody", null, rows)),
+        h("table", null, h("thead", null, h("tr", null, ["state", "transition", "reason"].map((name) => h("th", null, name)))), h("tbody", null, rows)),
       ),
   );
 }

@@ -38,11 +38,11 @@ export class Choices {
       "section",
       { class: "card choices", "aria-label": "what can come next" },
       h("h2", null, "What can come next"),
-      nothing && h("p", { class: "soft" }, "Nothing: the model ends here, or says nothing any more."),
+      nothing && h("p", { class: "soft" }, "Nothing: the model has no further step here."),
       group("you send", (kind) => kind === "input"),
-      group("somebody else sends", (kind) => kind === "observed input"),
-      group("the system may say", (kind) => kind === "output"),
-      group("nobody sees", (kind) => kind === "internal"),
+      group("another client sends", (kind) => kind === "observed input"),
+      group("the system may send", (kind) => kind === "output"),
+      group("internal, not visible", (kind) => kind === "internal"),
       options.silence && !options.symbolic && this.quiet(),
       options.model.timed && !options.symbolic && this.wait(),
       this.form,
@@ -79,7 +79,7 @@ export class Choices {
     const text = this.options.symbolic ? (taken?.message ?? choice.message) : choice.message;
     const notes = [
       choice.possible === "no" && h("span", { class: "note" }, this.against(choice.switch) ?? "cannot be taken here"),
-      choice.possible === "unknown" && h("span", { class: "note" }, "perhaps: the solver does not say"),
+      choice.possible === "unknown" && h("span", { class: "note" }, "possible? the solver did not answer"),
     ];
     return h(
       "button",
@@ -146,7 +146,7 @@ export class Choices {
     if (refused.length === 0 || symbolic) return false;
     const row = ({ switch: number, why }: { switch: number; why: string }): HTMLElement =>
       h("tr", null, h("td", null, h("code", null, model.switches[number]?.label ?? "")), h("td", null, h("code", null, model.switches[number]?.message ?? "")), h("td", null, why));
-    return h("details", { class: "refused" }, h("summary", null, `what cannot come, and why (${refused.length})`), h("table", null, h("tbody", null, refused.map(row))));
+    return h("details", { class: "refused" }, h("summary", null, `what is not possible, and why (${refused.length})`), h("table", null, h("tbody", null, refused.map(row))));
   }
 
   /** Asks for the values of a message. */
@@ -177,7 +177,7 @@ export class Choices {
         { class: "row" },
         h("button", { class: "primary", type: "submit" }, "take it"),
         h("button", { class: "solve", type: "button", onclick: () => void this.solve(at, solved) }, "let the solver choose"),
-        h("button", { class: "quiet", type: "button", onclick: () => this.close() }, "never mind"),
+        h("button", { class: "quiet", type: "button", onclick: () => this.close() }, "cancel"),
       ),
       solved,
     );

@@ -155,7 +155,7 @@ export class LiveScreen implements Screen {
       running: `Run ${view.run}${view.planned === null ? "" : ` of ${view.planned.toLocaleString("en")}`}`,
       paused: `Paused in run ${view.run}`,
       stopping: "Stopping …",
-      over: view.failed > 0 ? "Over: it failed" : "Over",
+      over: view.failed > 0 ? "Ended: failed" : "Ended",
     };
     const bar = h("span", { class: "bar-ink" });
     bar.style.width = `${(100 * taken) / Math.max(1, visible)}%`;
@@ -170,15 +170,15 @@ export class LiveScreen implements Screen {
       h("div", { class: "row" }, h("h2", { id: "phase" }, phase[view.phase]), outcomes),
       view.goal !== "" && !["idle", "over"].includes(view.phase) && h("p", { class: "soft" }, excerpt(view.goal, 160)),
       h("p", null, h("span", { class: "bar-rail" }, bar)),
-      h("p", { class: "soft", id: "covered" }, `${taken} of ${visible} transitions taken`, maybe > 0 && `, ${maybe} perhaps`, `; ${view.steps.toLocaleString("en")} steps`, view.phase !== "idle" && `; seed ${view.seed}`),
+      h("p", { class: "soft", id: "covered" }, `${taken} of ${visible} transitions taken`, maybe > 0 && `, ${maybe} possibly`, `; ${view.steps.toLocaleString("en")} steps`, view.phase !== "idle" && `; seed ${view.seed}`),
       (view.message !== "" || this.problem !== "") && h("p", { role: "alert", class: "trouble" }, excerpt(this.problem || view.message, 400)),
     );
   }
 
   private failures(view: LiveView): HTMLElement | false {
     if (view.failures.length === 0) return false;
-    const rows = view.failures.map(({ record, run, steps, signature }) =>
-      h("li", null, h("a", { href: `#/run/${record}/${run}/${steps}`, class: "failure" }, `step ${steps}: `, h("code", null, excerpt(signature, 200)))),
+    const rows = view.failures.map(({ record, run, steps, id }) =>
+      h("li", null, h("a", { href: `#/run/${record}/${run}/${steps}`, class: "failure" }, `step ${steps}: `, h("code", null, id))),
     );
     return h("section", { class: "card forbidden", "aria-label": "failures" }, h("h2", null, "Failures"), h("ol", null, rows));
   }

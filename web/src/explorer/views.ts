@@ -52,7 +52,9 @@ error: string, };
 /** An observation that is not allowed, with the labels allowed in its place and the reasons. */
 export type ExplanationView = { observed: string, allowed: Array<AllowedView>, n_states: number, why_not: Array<WhyNotView>, };
 
-export type FailureView = { record: number, run: number, steps: number, signature: string, };
+export type FailureView = { record: number, run: number, steps: number,
+/** The id of the failure. */
+id: string, };
 
 /** A field of a message, and the form in which its values are entered. */
 export type FieldView = { name: string, sort: string, form: TypedForm,

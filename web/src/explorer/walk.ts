@@ -32,7 +32,7 @@ export class WalkScreen implements Screen {
   ) {
     const [gate, field] = [model.gates[0], model.gates[0]?.fields[0]];
     const example = gate === undefined ? "quiet" : field === undefined ? gate.name : `${gate.name}(${field.name}: …)`;
-    this.typed.placeholder = symbolic ? `a switch, such as ${model.switches[0]?.label ?? "r1"}` : `${example}, quiet${model.timed ? ", +1.5s" : ""}`;
+    this.typed.placeholder = symbolic ? `a transition, such as ${model.switches[0]?.label ?? "r1"}` : `${example}, quiet${model.timed ? ", +1.5s" : ""}`;
   }
 
   async show(route: Route): Promise<void> {
@@ -148,7 +148,7 @@ export class WalkScreen implements Screen {
     return h(
       "section",
       { class: "card problem", role: "alert" },
-      h("h2", null, `Step ${position + 1} makes no sense here`),
+      h("h2", null, `Step ${position + 1} is not possible here`),
       h("p", null, h("code", null, excerpt(text, 200)), " ", why),
       h("button", { type: "button", onclick: () => this.walk(this.good()) }, "go on without it ", h("kbd", null, "u")),
     );
@@ -198,7 +198,7 @@ export class WalkScreen implements Screen {
       const { steps } = await post<ValuesView>("witness", { path });
       const rows = steps.map((step) => h("li", null, h("code", null, excerpt(step, 200))));
       const walk = h("button", { type: "button", class: "primary", onclick: () => go({ screen: "walk", path: steps }) }, "walk along it");
-      fill(place, steps.length > 0 ? [h("ol", null, rows), walk] : h("p", { class: "soft" }, "Nothing is seen on the way here."));
+      fill(place, steps.length > 0 ? [h("ol", null, rows), walk] : h("p", { class: "soft" }, "No message is visible on this path."));
     } catch (error) {
       fill(place, h("p", { class: "soft" }, String(error instanceof Error ? error.message : error)));
     }

@@ -32,7 +32,7 @@ class Page {
 
   /** Nobody answers: what was told stays. The browser tries again by itself. */
   private lost(): void {
-    const text = this.over ? "The command has ended; this is what it told last." : "The command does not answer: it has ended, or the connection broke. This is what it told last.";
+    const text = this.over ? "The command has ended; this is its last state." : "No answer: the command has ended, or the connection broke. This is its last state.";
     fill(this.gone, h("section", { class: "card problem", role: "alert" }, h("p", null, text)));
   }
 
@@ -63,7 +63,7 @@ class Page {
     const words: Record<LearningView["phase"], string> = {
       asking: view.hypotheses === 0 ? "Asking, for the first hypothesis" : `Asking, after hypothesis ${view.hypotheses}`,
       testing: `Testing hypothesis ${view.hypotheses} with suite ${view.suite}, for ${view.extra} of ${view.most_extra} extra states`,
-      walking: `Walking at random in hypothesis ${view.hypotheses}`,
+      walking: `Testing hypothesis ${view.hypotheses} with random inputs`,
       drafting: "Drafting a model with choices: the system answers in several ways",
       timers: "Finding out which moves start a timer",
       over: "Over",
@@ -79,7 +79,7 @@ class Page {
       view.of > 0 && h("p", null, h("span", { class: "bar-rail" }, bar)),
       view.of > 0 && h("p", { class: "soft", id: "left" }, `${view.done.toLocaleString("en")} of ${view.of.toLocaleString("en")} ${what}${left}`),
       view.phase === "drafting" && h("p", { class: "soft" }, "There is no picture before the draft is done."),
-      h("p", { id: "guarantee" }, view.guarantee === "" ? "Nothing is promised of this hypothesis yet." : `So far: ${view.guarantee}.`),
+      h("p", { id: "guarantee" }, view.guarantee === "" ? "Nothing is proven about this hypothesis yet." : `So far: ${view.guarantee}.`),
     );
   }
 

@@ -17,7 +17,7 @@ export class HypothesisPicture {
   constructor() {
     this.hold.onchange = () => void this.fetch();
     fill(this.element, this.place, h("label", { class: "hold" }, this.hold, "hold this picture"));
-    this.tell("There is no hypothesis yet: the first questions are asked.");
+    this.tell("There is no hypothesis yet: ioxide is asking its first questions.");
   }
 
   /** There is a picture with this number. */

@@ -38,7 +38,7 @@ export function chart(document: DocumentView, tape: Tape, forbidden: number | nu
     step: step_at,
     lanes,
     timed: tape.timed,
-    onSelect: (at) => fill(detail, at < tape.count ? stepDetail(document, tape, at) : h("p", null, `What the model allowed in the place of step ${tape.before + bad + 1}.`)),
+    onSelect: (at) => fill(detail, at < tape.count ? stepDetail(document, tape, at) : h("p", null, `What the model allowed instead of step ${tape.before + bad + 1}.`)),
   });
   const first = step === undefined ? Math.max(0, bad) : step - 1 - tape.before;
   requestAnimationFrame(() => sequence.list.select(Math.max(0, Math.min(first, tape.count - 1))));
@@ -66,10 +66,10 @@ function stepDetail(document: DocumentView, tape: Tape, at: number): Child {
     long(text, "the label"),
     of !== null && h("p", { class: "soft" }, `cut: it has ${of.toLocaleString("en")} characters`),
     facts([
-      ["who", { input: "the tester, an input", output: "the system, an output", quiescence: "nobody: silence", delay: "nobody: time passed", observed: "somebody else, an input the tester saw", breakdown: "the system: it broke down" }[step.kind]],
+      ["who", { input: "the tester, an input", output: "the system, an output", quiescence: "nobody: silence", delay: "nobody: time passed", observed: "another client, an input that the tester observed", breakdown: "the system: it broke down" }[step.kind]],
       ["time", tape.timed ? duration(step.time ?? 0) : null],
-      ["explained by", switches.length > 0 ? switches.map((it) => [known.has(it) ? switchLink(it) : it, " "]) : null],
-      ["then the model is in", belief === null ? null : plural(belief, "state")],
+      ["transitions", switches.length > 0 ? switches.map((it) => [known.has(it) ? switchLink(it) : it, " "]) : null],
+      ["possible states after it", belief === null ? null : plural(belief, "state")],
     ]),
     wire !== null && [h("h3", null, "Message"), long(wire, "the message as JSON")],
     raw !== null && [h("h3", null, "On the wire"), long(raw, "the message on the wire")],

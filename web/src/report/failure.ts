@@ -12,13 +12,13 @@ const MAX_ALLOWED = 8;
 /** What was seen beside what was allowed; values that differ are marked. */
 export function gotExpected(told: Explanation): HTMLElement {
   const allowed = told.allowed.slice(0, MAX_ALLOWED).map((it) =>
-    h("li", null, h("code", null, excerpt(it.label, 300)), it.switch !== undefined && [" by ", switchLink(it.switch)], difference(it)),
+    h("li", null, h("code", null, excerpt(labelText(it.label), 300)), it.switch !== undefined && [" by ", switchLink(it.switch)], difference(it)),
   );
   const more = told.allowed.length - allowed.length;
   return h(
     "div",
     { class: "got-expected" },
-    h("div", { class: "got" }, h("h3", null, "Got"), h("code", null, excerpt(told.observed, 600))),
+    h("div", { class: "got" }, h("h3", null, "Got"), h("code", null, excerpt(labelText(told.observed), 600))),
     h(
       "div",
       { class: "expected" },
@@ -29,6 +29,11 @@ export function gotExpected(told: Explanation): HTMLElement {
   );
 }
 
+/** The text of a label for people: records have a sign for silence that only the theory knows. */
+function labelText(label: string): string {
+  return label === "δ" ? "silence" : label;
+}
+
 /** The fields whose values differ, each with both. */
 function difference({ differences = [] }: Allowed): Child {
   const row = ({ field, got, expected }: { field: string; got: string; expected: string }): HTMLElement =>
@@ -36,11 +41,14 @@ function difference({ differences = [] }: Allowed): Child {
   return differences.length > 0 && h("div", { class: "differences" }, differences.map(row));
 }
 
-/** Where the model was, and what stood against each transition. */
+/** Where the model was, and why each transition was not possible. */
 export function reasons(told: Explanation): Child {
   const state = (at: number): string => told.states[at]?.location ?? "";
-  const states = told.states.map((it) =>
-    h("tr", null, h("td", null, h("b", null, it.location)), h("td", null, h("code", null, excerpt([...it.values, ...(it.path ?? [])].join(", "), 600) || "–"))),
+  const facts = told.states.map((it) => [...it.values, ...(it.path ?? [])]);
+  // Of several states, what they share is said once.
+  const shared = facts.length > 1 ? (facts[0] ?? []).filter((fact) => facts.every((all) => all.includes(fact))) : [];
+  const states = told.states.map((it, at) =>
+    h("tr", null, h("td", null, h("b", null, it.location)), h("td", null, h("code", null, excerpt((facts[at] ?? []).filter((fact) => !shared.includes(fact)).join(", "), 600) || "–"))),
   );
   const why = told.why_not.map((it) =>
     h("tr", null, h("td", null, switchLink(it.switch)), h("td", null, state(it.state)), h("td", null, h("code", null, excerpt(it.reason, 600)))),
@@ -50,9 +58,9 @@ export function reasons(told: Explanation): Child {
     "div",
     { class: "pair" },
     states.length > 0 &&
-      h("div", null, h("h3", null, "The model could be in"), h("table", { class: "states" }, h("tr", null, h("th", null, "location"), h("th", null, "values")), states), more > 0 && h("p", { class: "soft" }, `or one of ${more} more`)),
+      h("div", null, h("h3", null, "The model could be in"), h("table", { class: "states" }, h("tr", null, h("th", null, "state"), h("th", null, "values")), states), shared.length > 0 && h("p", null, "In all of them: ", h("code", null, excerpt(shared.join(", "), 600))), more > 0 && h("p", { class: "soft" }, `or one of ${more} more`)),
     why.length > 0 &&
-      h("div", null, h("h3", null, "Why not"), h("table", { class: "why-not" }, h("tr", null, h("th", null, "transition"), h("th", null, "from"), h("th", null, "what stood against it")), why)),
+      h("div", null, h("h3", null, "Why not"), h("table", { class: "why-not" }, h("tr", null, h("th", null, "transition"), h("th", null, "state"), h("th", null, "reason")), why)),
   );
 }
 

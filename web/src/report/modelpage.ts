@@ -166,7 +166,7 @@ class ModelPage {
 
 function times(certain: number, perhaps: number): string {
   const sure = certain > 0 ? `Taken ${plural(certain, "time")}` : "Not certainly taken";
-  return perhaps > 0 ? `${sure}, perhaps ${certain > 0 ? `${plural(perhaps, "time")} more` : plural(perhaps, "time")}` : sure;
+  return perhaps > 0 ? `${sure}, possibly ${certain > 0 ? `${plural(perhaps, "time")} more` : plural(perhaps, "time")}` : sure;
 }
 
 /** A fresh copy of the picture in this page. */

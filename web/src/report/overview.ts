@@ -81,11 +81,11 @@ function failureCard(document: DocumentView, failure: FailureJson, isFirst: bool
   return h(
     "section",
     { class: "card failure" },
-    h("h2", null, badge("fail", "failure"), excerpt(smaller?.explanation ? `not allowed: ${smaller.explanation.observed}` : failure.reason || failure.signature, 200)),
+    h("h2", null, badge("fail", "failure"), excerpt(smaller?.explanation ? `not allowed: ${smaller.explanation.observed}` : failure.reason || failure.id, 200)),
     explanation && gotExpected(explanation),
     isFirst ? more : h("details", null, h("summary", null, "why not, the smallest run, how to reproduce it"), more),
     h("p", { class: "soft" }, facts.filter(Boolean).join(" · ")),
-    h("p", null, link(`Open run ${failure.first}`, "run", failure.first), h("span", { class: "soft" }, ` · failure id: ${excerpt(failure.signature, 160)}`)),
+    h("p", null, link(`Open run ${failure.first}`, "run", failure.first), h("span", { class: "soft" }, " · failure id: ", h("code", null, failure.id))),
   );
 }
 
@@ -174,7 +174,7 @@ function figuresCard({ figures }: CampaignView): HTMLElement {
     { word: "inconclusive", n: runs.inconclusive, mark: "inconclusive", sign: "?" },
     { word: "no verdict", n: runs.errors, mark: "error", sign: "!" },
     { word: "interrupted", n: runs.interrupted, mark: "interrupted", sign: "‖" },
-    { word: "broken off", n: runs.cut, mark: "interrupted", sign: "‖" },
+    { word: "not ended", n: runs.cut, mark: "interrupted", sign: "‖" },
   ];
   const rate = figures.time_ns > 0 ? `, ${Math.round(figures.steps / (figures.time_ns / 1e9)).toLocaleString("en")} a second` : "";
   const time = figures.time_ns > 0 ? ` in ${duration(figures.time_ns)}${rate}` : "";

@@ -57,5 +57,5 @@ function verdict(document: DocumentView, switches: SwitchShown[], states: Status
   const seen = states.filter((it) => it === "taken" || it === "failing").length;
   if (seen === states.length) return badge("pass", "exercised");
   if (seen > 0) return badge("inconclusive", "in part");
-  return states.every((it) => it === "unreachable") ? badge("error", "unreachable") : badge("inconclusive", "not exercised");
+  return states.every((it) => it === "unreachable") ? badge("error", "unreachable") : badge("inconclusive", "not tested");
 }

@@ -39,7 +39,7 @@ function header(document: DocumentView, number: number, row: RunRow | undefined)
     const other = runs[at + by];
     return at >= 0 && other !== undefined && link(text, "run", other[0]);
   };
-  const told = row === undefined ? ["not told to its end"] : [plural(row[2], "step"), row[3] > 0 ? duration(row[3]) : "", `seed ${row[8]}`, row[4]];
+  const told = row === undefined ? ["not ended"] : [plural(row[2], "step"), row[3] > 0 ? duration(row[3]) : "", `seed ${row[8]}`, row[4]];
   return h(
     "div",
     { class: "run-header" },
@@ -62,7 +62,7 @@ function trouble(document: DocumentView, number: number, told: TroubleView, row:
     told.explanation && gotExpected(told.explanation),
     told.explanation && reasons(told.explanation),
     told.finding && finding(told.finding),
-    again && h("p", { class: "soft" }, `Done again, it failed ${again.reproduced} of ${again.of} times.`),
+    again && h("p", { class: "soft" }, `Repeated, it failed ${again.reproduced} of ${again.of} times.`),
     told.last_words !== "" && [h("h3", null, "The system's last words"), long(told.last_words, "last words of the system", 2000)],
     failure !== undefined && failure.first !== number && h("p", null, "Of the same kind as ", link(`run ${failure.first}`, "run", failure.first), ", which was looked into."),
     reproduce(document, number, smaller),

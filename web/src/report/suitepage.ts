@@ -34,7 +34,7 @@ export function suitePage({ suite }: DocumentView): Child {
       h("span", { class: "sign", "aria-hidden": "true" }, said.sign),
       h("div", null, h("h1", null, `${suite.machine}: ${said.text}`), h("p", null, suite.promise)),
     ),
-    failures.length > 0 && card("Seen and not allowed", h("ul", null, failures)),
+    failures.length > 0 && card("Replies that are not allowed", h("ul", null, failures)),
     h(
       "div",
       { class: "pair" },

@@ -13,7 +13,7 @@ const TOP = 34;
 
 export function timingPage({ campaign }: DocumentView): Child {
   if (campaign === null || campaign.latency.length === 0) {
-    return h("p", null, "The record has no times: they were left out, or a model was played as the system.");
+    return h("p", null, "The record has no times: `--no-times` was given, or ioxide simulated the system from a model.");
   }
   const { figures } = campaign;
   const used = figures.campaign?.patience_ms ?? 0;
@@ -22,10 +22,10 @@ export function timingPage({ campaign }: DocumentView): Child {
     "div",
     { class: "timing-page" },
     card(
-      "Time to answer",
-      h("p", null, `Silence counted after ${used} ms.`, suggested !== null && h("b", null, ` ${suggested} ms would fit these answers`), suggested !== null && h("span", null, suggested < used ? ": the campaign would be quicker." : suggested > used ? ": answers may have been taken for silence." : ".")),
+      "Response times",
+      h("p", null, `After ${used} ms without a message, the system counted as silent.`, suggested !== null && h("b", null, ` ${suggested} ms would be enough for these replies`), suggested !== null && h("span", null, suggested < used ? ", and tests would run faster." : suggested > used ? "; with less, late replies can be taken for silence." : ".")),
       plot(campaign, used, suggested),
-      suggested !== null && h("p", { class: "soft" }, "The suggestion leaves room above the slowest answers; ", h("code", null, `--quiescence-ms ${suggested}`), " sets it."),
+      suggested !== null && h("p", { class: "soft" }, "The suggested time is longer than the slowest reply took; ", h("code", null, `--silence-ms ${suggested}`), " sets it."),
     ),
     table(campaign),
     spentCard(campaign),
@@ -38,9 +38,9 @@ function spentCard({ figures }: CampaignView): Child {
   if (spent === null) return null;
   const uses: [string, number][] = [
     ["waiting for replies", spent.replies_ms],
-    ["waiting in silence", spent.silence_ms],
+    ["waiting for silence", spent.silence_ms],
     ["starting and resetting", spent.restarts_ms],
-    ["choosing the next move", spent.tester_ms],
+    ["choosing the next input", spent.tester_ms],
     ["repeating failures", spent.repeats_ms],
     ["everything else", spent.other_ms],
   ];
@@ -90,6 +90,6 @@ function table({ figures }: CampaignView): Child {
     const times = [it.p50_us, it.p99_us, it.max_us].map((us) => h("td", { class: "number" }, duration(us * 1e3)));
     return h("tr", null, h("td", null, h("code", null, it.label)), h("td", { class: "number" }, it.n.toLocaleString("en")), times);
   };
-  const heads = ["seen", "half within", "99 of 100 within", "longest"].map((text) => h("th", { class: "number" }, text));
+  const heads = ["seen", "median", "p99", "max"].map((text) => h("th", { class: "number" }, text));
   return card("By message", h("table", null, h("tr", null, h("th", null, "message"), heads), figures.latencies.map(row)));
 }

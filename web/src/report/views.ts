@@ -52,7 +52,7 @@ least: string,
 most: string, };
 
 /** Failures of one kind. Runs count from 1 here, as they do for people and for `replay --number`. */
-export type FailureJson = { signature: string, runs: number, first: number, seed: number, goal: string, steps: number,
+export type FailureJson = { id: string, signature: string, runs: number, first: number, seed: number, goal: string, steps: number,
 /** The number of the forbidden step, from 1. */
 forbidden: number, last: Array<string>, reason: string, explanation: Explanation | null, replayed: ReplayedJson | null, shrunk: ShrunkJson | null, };
 

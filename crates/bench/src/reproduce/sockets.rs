@@ -382,7 +382,7 @@ fn project(spec: &Model, wire: SystemWire, address: &str) -> String {
         gates(kind).filter(move |gate| number_at_end(&gate.name) == Some(client))
     };
     let n_clients = gates(GateKind::Input).filter_map(|gate| number_at_end(&gate.name)).max().unwrap_or(0);
-    let mut text = String::from("[sut.faulty]\nquiescence_ms = 30\nlimit_ms = 300\n");
+    let mut text = String::from("[sut.faulty]\nsilence_ms = 30\nlimit_ms = 300\n");
     match wire {
         SystemWire::InProcess => (),
         SystemWire::Lines => {

@@ -47,7 +47,7 @@ pub struct CaseArgs {
     /// model) or `free` (not fixed) [default: above; with `--pruning tool`: free].
     #[arg(long, hide_short_help = true, value_name = "SECONDS", allow_hyphen_values = true)]
     pub timeout: Option<String>,
-    /// With `--purpose`: explores at most this many symbolic states.
+    /// With `--purpose`: explores at most this many states.
     #[arg(long, hide_short_help = true, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
     #[command(flatten)]

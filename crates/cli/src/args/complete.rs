@@ -58,10 +58,10 @@ pub struct CompleteArgs {
     /// The number of states that the system may have beyond those of the model.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub extra: usize,
-    /// By how much the limits in the system's comparisons may be wrong; values this close to a limit are tested too.
+    /// The largest error that a limit in a comparison of the system may have; values this close to a limit are tested too.
     #[arg(long, default_value_t = 0, value_name = "R")]
     pub refine: u32,
-    /// The least number of value choices for each test.
+    /// The smallest number of times that each test is run with different values.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub values: usize,
     /// The method, for models that answer every input: `h`, `spyh`, `s`, `spy`, `hsi`, `wp` or `w`.
@@ -73,7 +73,7 @@ pub struct CompleteArgs {
     /// Treats the model as infinite if it needs more condition classes than this.
     #[arg(long, hide_short_help = true, default_value_t = 40, value_name = "N")]
     pub max_states: usize,
-    /// For an infinite model: how many condition classes the suite covers.
+    /// For a model with infinitely many states: the number of groups of states that the suite covers.
     #[arg(long, hide_short_help = true, default_value_t = 8, value_name = "N")]
     pub bounded: usize,
     /// The largest number of messages in the suite.

@@ -67,7 +67,7 @@ pub struct FsmArgs {
     /// The largest number of states that the implementation may have.
     #[arg(long, value_name = "M", requires = "reduction")]
     pub bound: Option<usize>,
-    /// The variant of state counting.
+    /// The method of `--reduction`.
     #[arg(long, hide_short_help = true, value_enum, default_value_t = FsmVariant::Refined)]
     pub variant: FsmVariant,
     /// Gives up after this many input sequences.

@@ -179,7 +179,7 @@ pub struct LearnArgs {
     #[arg(hide_short_help = true, long, requires = "view")]
     pub open: bool,
     /// The seed of the order of tests [default: new every time].
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub seed: Option<u64>,
     /// The time without a message that counts as silence, in milliseconds [default: from `ioxide.toml`, else 100].
     #[arg(long = "silence-ms", alias = "quiescence-ms", hide_short_help = true, value_name = "MS")]
@@ -193,7 +193,7 @@ pub struct LearnArgs {
     #[command(flatten)]
     pub limit: LimitArgs,
     /// Prints the figures as JSON instead of text.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", hide_short_help = true)]
     pub json: bool,
     #[command(flatten)]
     pub part: PartArgs,

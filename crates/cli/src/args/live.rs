@@ -98,26 +98,25 @@ pub struct TestArgs {
     /// The items that `hunt`, `cover` and `tour` cover.
     #[arg(long, value_enum, default_value_t, hide_short_help = true)]
     pub cover: CoverArg,
-    /// The number of runs.
+    /// The number of runs [default: as many as fit into `--steps` or `--for`; 10 with `--tester random`].
     ///
-    /// Default: `hunt` runs until its steps or its time are used up; `cover` and `tour` cover everything five times,
+    /// In detail: `hunt` runs until its steps or its time are used up; `cover` and `tour` cover everything five times,
     /// each time with new values; suites and tests run once; the other testers do 10 runs.
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
-    /// The largest number of steps. A step is one message or one silence.
+    /// The largest number of steps; a step is one message or one silence [default: 10000; `random`: 100 in each run].
     ///
     /// For `hunt` without `--runs` it limits all runs together [default: 10000; 2000 for models with clocks or unknown
     /// values]. For the other testers, and for `hunt` with `--runs`, it limits each run [default for `random`: 100].
     /// Runs that repeat or shrink a failure do not count.
     #[arg(long, value_name = "N")]
     pub steps: Option<usize>,
-    /// The time to test, such as `90s`, `10min` or `8h`; it replaces the limit of `--steps`.
-    ///
-    /// Default: `hunt` ends after 30 s, unless the system is a model that ioxide simulates.
+    /// The time to test, such as `90s`, `10min` or `8h`; it replaces the limit of `--steps` [default: 30s for `hunt`, none
+    /// for the other testers and for models that ioxide simulates].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub for_time: Option<Duration>,
     /// Stops as soon as everything of this kind is covered; the exit code is 5 if it never is.
-    #[arg(long, value_enum, value_name = "GOAL")]
+    #[arg(long, value_enum, value_name = "GOAL", hide_short_help = true)]
     pub until: Option<UntilArg>,
     /// The seed of all random choices; the same seed repeats them [default: new every time].
     #[arg(long)]
@@ -125,18 +124,18 @@ pub struct TestArgs {
     /// The time without a message that counts as silence, in milliseconds [default: from `ioxide.toml`, else measured].
     #[arg(long = "silence-ms", alias = "quiescence-ms", value_name = "MS", hide_short_help = true)]
     pub quiescence_ms: Option<u64>,
-    /// Sends or waits when either is possible [default: `fair` for `random`, `hunt` and `force:NAME`;
+    /// Whether to send or to wait when both are possible [default: `fair` for `random`, `hunt` and `force:NAME`;
     /// the other testers always send].
     #[arg(long, value_enum, hide_short_help = true)]
     pub interaction: Option<InteractionArg>,
     /// Gives a verdict only while a run follows this purpose of the model.
     #[arg(long, value_name = "GOAL", hide_short_help = true)]
     pub objective: Option<String>,
-    /// When a reply is wrong: `ioco`, or `uioco`, which allows anything after an input that only some of the
+    /// The rule for wrong replies: `ioco`, or `uioco`, which allows everything after an input that only some of the
     /// possible states accept [default: ioco; for systems made of parts: uioco].
     #[arg(long, value_name = "RELATION", hide_short_help = true)]
     pub relation: Option<ConformanceRelation>,
-    /// Before silence is a failure, waits this many times as long as silence usually takes.
+    /// Before a missing reply is a failure, waits this many times as long as for other silences.
     #[arg(long, default_value_t = 10, value_name = "N", hide_short_help = true)]
     pub confirm_silence: u32,
     /// The number of instances of the system that are tested at the same time; each has its own process and `{port}`.
@@ -175,8 +174,8 @@ pub struct TestArgs {
     pub limit: LimitArgs,
     #[command(flatten)]
     pub part: PartArgs,
-    /// The number of independent shares of a campaign whose tester learns from run to run (`hunt`, `cover`, `tour`,
-    /// `purpose:NAME`, `force:NAME`) [default: 16].
+    /// The number of shares into which the work of `hunt`, `cover`, `tour`, `purpose:NAME` and `force:NAME` is divided
+    /// [default: 16].
     #[arg(long, value_name = "N", help_heading = PARTS_HEADING, hide_short_help = true)]
     pub shares: Option<u64>,
 }
@@ -184,14 +183,14 @@ pub struct TestArgs {
 /// Arguments of `replay`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide replay runs --sut model:examples/brp/m3.iox\n  \
-    ioxide replay runs/regressions.jsonl --name ack --sut model:examples/brp/m3.iox")]
+    ioxide replay runs --name oframe-in-nok_wa-8c8a --sut model:examples/brp/m1.iox")]
 pub struct ReplayArgs {
     /// A record, the directory given to `test --report`, or its `regressions.jsonl` with the smallest failing runs.
     pub run: String,
     /// The number of the run in the record, from 1 [default: the first that failed].
     #[arg(long, value_name = "N")]
     pub number: Option<u64>,
-    /// The name of a run in `regressions.jsonl`, or a part of the name.
+    /// The id of a failure, or a part of it, such as `ok-in-reserved-3f2a`; repeats its smallest run.
     #[arg(long, value_name = "NAME", conflicts_with = "number")]
     pub name: Option<String>,
     /// Repeats the smallest run instead of the run as it was found.
@@ -256,7 +255,7 @@ impl From<ConsistencyArg> for Consistency {
 #[command(after_help = "Examples:\n  ioxide judge examples/brp/spec.iox runs\n  \
     echo '{\"label\": \"IACK\"}' | ioxide judge examples/brp/spec.iox -\n\n\
     The run is a record of `test --report`, or one JSON object per line: {\"label\": \"coin\", \"args\": {\"n\": 3}} for\n\
-    a message, {\"quiescence\": true} for silence. Timed models also need \"time\": SECONDS since the start, or\n\
+    a message, {\"silence\": true} for silence. Timed models also need \"time\": SECONDS since the start, or\n\
     \"after\": SECONDS since the line before. A line with only a time means that nothing arrived until then.\n\n\
     With --clients it is a history of concurrent clients: {\"ioxide-history\": 1}, then lines\n\
     {\"client\": \"a\", \"call\": {\"label\": ...}} and {\"client\": \"a\", \"return\": {\"label\": ...}}; or EDN or log lines of\n\
@@ -273,7 +272,7 @@ pub struct JudgeArgs {
     /// Gives a verdict only while the run follows this purpose of the model.
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
-    /// When a reply is wrong: `ioco`, or `uioco`, which allows anything after an input that only some of the
+    /// The rule for wrong replies: `ioco`, or `uioco`, which allows everything after an input that only some of the
     /// possible states accept [default: ioco; for systems made of parts: uioco].
     #[arg(long, value_name = "RELATION", hide_short_help = true)]
     pub relation: Option<ConformanceRelation>,
@@ -327,7 +326,7 @@ pub struct PurposesArgs {
     /// The items that the purposes cover.
     #[arg(long, value_enum, default_value_t)]
     pub cover: CoverArg,
-    /// Explores at most this many symbolic states.
+    /// Explores at most this many states.
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
     /// Prints the purposes as JSON instead of text.
@@ -359,7 +358,7 @@ pub enum UntilArg {
     Switches,
     /// Every pair of transitions that can follow each other.
     Pairs,
-    /// Every comparison in a guard with a value on each side and one at the boundary.
+    /// Every comparison in a guard: true, false, and at its boundary.
     Comparisons,
     /// Every kind of value (0, negative, large, empty, ...) that guards allow, for every field of an input.
     Values,

@@ -23,7 +23,7 @@ pub struct CheckArgs {
     /// models.
     #[arg(long)]
     pub sequential: bool,
-    /// With `--deep`: explores at most this many symbolic states.
+    /// With `--deep`: explores at most this many states.
     #[arg(long, hide_short_help = true, default_value_t = 5_000, value_name = "N")]
     pub max_states: usize,
     /// Treats warnings as errors.
@@ -52,7 +52,10 @@ pub struct FmtArgs {
 
 /// Arguments of `explain`.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:\n  ioxide explain E0201\n  ioxide explain --list")]
+#[command(
+    override_usage = "ioxide explain <CODE>\n       ioxide explain --list",
+    after_help = "Examples:\n  ioxide explain E0201\n  ioxide explain --list"
+)]
 pub struct ExplainArgs {
     /// The code of an error or warning, such as E0201.
     #[arg(required_unless_present = "list")]

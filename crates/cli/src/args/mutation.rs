@@ -163,7 +163,7 @@ pub struct DecideArgs {
     /// The number of mutants that are analysed at the same time [default: the number of cores].
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// The reaction of a mutant to inputs that it does not mention.
+    /// The reaction of a mutant to inputs for which it has no transition.
     #[arg(long, hide_short_help = true, value_enum, default_value_t = CompletionArg::Angelic)]
     pub completion: CompletionArg,
     /// Turns an optimisation off, for measurements: `precompute`, `early-stop`, `mutation-analysis`,

@@ -14,13 +14,13 @@ pub struct PartArgs {
     /// Prints the units of work as JSON and does nothing else.
     #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true)]
     pub plan: bool,
-    /// Does part K of N; `ioxide merge` merges the parts.
+    /// Runs part K of N of the work; `ioxide merge` merges the parts.
     #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "K/N", requires = "part", conflicts_with_all = ["unit", "units", "plan"])]
     pub partition: Option<Partition>,
-    /// Does the unit with this name; can be repeated.
+    /// Runs only the unit of work with this name; can be repeated.
     #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "NAME", requires = "part", conflicts_with_all = ["units", "plan"])]
     pub unit: Vec<String>,
-    /// Does the units with these numbers, such as `1-5,9`.
+    /// Runs only the units of work with these numbers, such as `1-5,9`.
     #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "LIST", requires = "part", conflicts_with = "plan")]
     pub units: Option<UnitSet>,
     /// Does the work in N rounds; a round skips what earlier rounds have covered [default: 1].

@@ -53,14 +53,14 @@ impl<'a> BenchHost<'a> {
 /// The command that takes over: the program next to this one, or cargo where the project is available.
 fn next_door() -> Result<Process, CliError> {
     let own = env::current_exe()
-        .map_err(|error| CliError::usage(format!("cannot tell where ioxide is: {error}")))?;
+        .map_err(|error| CliError::usage(format!("cannot find the program ioxide: {error}")))?;
     let beside = own.with_file_name(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX));
     let mut process = if beside.is_file() {
         warn_if_old(&own, &beside);
         Process::new(beside)
     } else {
         let root = checkout().ok_or_else(|| {
-            CliError::usage(format!("the measurements are a program of their own, `{PROGRAM}`, which is not beside ioxide"))
+            CliError::usage(format!("the measurements need the program `{PROGRAM}`, which is not in the folder of ioxide"))
                 .help("in a checkout of ioxide, `cargo install --path crates/bench` puts it there; or call `ioxide bench` within the checkout")
         })?;
         with_cargo(&root, &own)

@@ -208,7 +208,7 @@ fn asked_before(yes: bool) -> ScriptApproval {
             return true;
         }
         if !io::stdin().is_terminal() {
-            eprintln!("nobody can be asked here; `--yes` submits it");
+            eprintln!("there is no terminal to ask for confirmation; `--yes` submits it without asking");
             return false;
         }
         eprint!("send it? [y/N] ");
@@ -283,7 +283,7 @@ fn drive_error(error: DriveError) -> CliError {
                 .help("fix it; the same command continues with the rest")
         }
         DriveError::Worker { .. } => {
-            CliError::usage(message).help("the logs of workers are beside their parts")
+            CliError::usage(message).help("the logs of the workers are in the folders of their parts")
         }
         DriveError::Part(error) => crate::unit_command::part_error(error),
         DriveError::Io { .. } => {

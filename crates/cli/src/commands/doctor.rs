@@ -91,8 +91,8 @@ pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
         }
         let bad = findings.iter().filter(|finding| finding.health == DoctorHealth::Bad).count();
         match bad {
-            0 => writeln!(out, "\nioxide can do its work here")?,
-            n => writeln!(out, "\n{n} to mend before ioxide can do its work here")?,
+            0 => writeln!(out, "\nioxide is ready to use")?,
+            n => writeln!(out, "\n{n} to fix before ioxide is ready to use")?,
         }
     }
     Ok(if is_well { ExitStatus::Success } else { ExitStatus::Usage })
@@ -175,8 +175,8 @@ fn on_path(program: &str) -> bool {
 /// Returns whether a port of 127.0.0.1 can be listened at.
 fn loopback() -> DoctorFinding {
     let (health, found) = match TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()) {
-        Ok(_) => (DoctorHealth::Good, "ports of 127.0.0.1 can be listened at".to_owned()),
-        Err(error) => (DoctorHealth::Bad, format!("no port of 127.0.0.1 can be listened at: {error}")),
+        Ok(_) => (DoctorHealth::Good, "ioxide can listen on ports of 127.0.0.1".to_owned()),
+        Err(error) => (DoctorHealth::Bad, format!("ioxide cannot listen on any port of 127.0.0.1: {error}")),
     };
     let purpose = "systems that are reached over TCP, and the explorer";
     DoctorFinding { name: "ports", health, found, purpose, mend: None }
@@ -212,7 +212,7 @@ fn project_file() -> DoctorFinding {
         Err(error) => (DoctorHealth::Bad, error.message().to_owned()),
     };
     let mend = (health == DoctorHealth::Missing).then(|| "ioxide init".to_owned());
-    DoctorFinding { name: "project", health, found, purpose: "systems by name", mend }
+    DoctorFinding { name: "project", health, found, purpose: "`--sut NAME`", mend }
 }
 
 /// Returns the problem with the first system whose version cannot be asked; `None` if all can.
@@ -233,7 +233,7 @@ fn records(folder: &str) -> DoctorFinding {
     if !path.exists() {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         return match tempfile::tempfile_in(parent) {
-            Ok(_) => finding(DoctorHealth::Good, format!("`{folder}` can be made"), None),
+            Ok(_) => finding(DoctorHealth::Good, format!("`{folder}` can be created"), None),
             Err(error) => {
                 let found = format!("`{folder}` cannot be made: {error}");
                 finding(DoctorHealth::Bad, found, Some("work in a folder that is yours".to_owned()))
@@ -246,7 +246,7 @@ fn records(folder: &str) -> DoctorFinding {
             finding(DoctorHealth::Bad, format!("`{folder}` cannot be written to: {error}"), mend)
         }
         Ok(_) if others_read(path) => {
-            let found = format!("others can look into `{folder}`; records may hold what a system said");
+            let found = format!("other users can read `{folder}`; records may contain what a system sent");
             finding(DoctorHealth::Missing, found, Some(format!("chmod go-rwx {folder}")))
         }
         Ok(_) => finding(DoctorHealth::Good, format!("`{folder}` can be written to, by you alone"), None),

@@ -84,7 +84,7 @@ fn announce(args: &ExploreArgs, server: &ExplorerServer) -> Result<(), CliError>
 pub fn warn_of_others(server: &ExplorerServer, what: &str) {
     if !server.address().ip().is_loopback() {
         eprintln!(
-            "warning: other machines can reach {}; whoever has the address below can {what}. It is not encrypted.",
+            "warning: other machines can reach {}; anyone who has the address below can {what}. It is not encrypted.",
             server.address()
         );
     }

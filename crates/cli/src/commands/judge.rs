@@ -5,6 +5,7 @@ pub mod history;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
@@ -76,7 +77,7 @@ struct ReadTrace {
 fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
     let misfit = |error: String| {
         CliError::usage(format!("`{}` does not fit the model: {error}", args.trace))
-            .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}, in timed models with \"time\" or \"after\"")
+            .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"silence\": true}, in timed models with \"time\" or \"after\"")
     };
     let is_folder = Path::new(&args.trace).is_dir();
     let text = if is_folder { String::new() } else { load::read_data(&args.trace)? };
@@ -117,7 +118,11 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace
         let from = forbidden.saturating_sub(LAST_STEPS);
         for (at, label) in trace.labels[..judged.steps].iter().enumerate().skip(from) {
             let mark = if at + 1 == forbidden { "✗" } else { " " };
-            writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&model.pool, &model.sts))?;
+            let shown = match label {
+                Label::Quiescence => "silence".to_owned(),
+                label => label.show(&model.pool, &model.sts),
+            };
+            writeln!(out, "  {mark} {:>3}  {shown}", at + 1)?;
         }
         if let Some(finding) = &judged.finding {
             writeln!(out, "{}", lines::finding_text(finding))?;
@@ -133,7 +138,7 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace
     if let Some(at) = judged.unspecified {
         writeln!(
             out,
-            "the specification does not mention the input at step {at}: nothing after it can be wrong"
+            "the model has no transition for the input at step {at}, so everything after it is allowed"
         )?;
     }
     Ok(())

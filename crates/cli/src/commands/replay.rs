@@ -6,6 +6,7 @@ use std::path::Path;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_record::event::{EventKind, RunOutcome};
+use ioxide_record::failure_id::failure_id;
 use ioxide_record::format::Record;
 use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
@@ -178,10 +179,6 @@ impl ReplaySource {
     fn read(args: &ReplayArgs) -> Result<Self, CliError> {
         let path = Path::new(&args.run);
         let Some(tests) = regressions::read_suite(path)? else {
-            if args.name.is_some() {
-                return Err(CliError::usage(format!("`{}` is a record: its runs have numbers", args.run))
-                    .help("`--number N` chooses one; `regressions.jsonl` has names"));
-            }
             return record::read(&args.run).map(Self::Record);
         };
         let folder = path.parent().map(|folder| folder.display().to_string());
@@ -215,13 +212,14 @@ impl ReplaySource {
         };
         match self {
             Self::Record(recorded) => {
-                let run = match args.number {
-                    Some(number) => numbered(recorded, number)?,
-                    None => first_failing(recorded),
+                let (run, is_smallest) = match (args.number, args.name.as_deref()) {
+                    (Some(number), _) => (numbered(recorded, number)?, args.smallest),
+                    (None, Some(id)) => run_of_failure(recorded, id, &args.run)?,
+                    (None, None) => (first_failing(recorded), args.smallest),
                 };
                 let seed = record::seed(recorded, run).unwrap_or(0);
                 let name = format!("run {}", run + 1);
-                if args.smallest {
+                if is_smallest {
                     let smaller = recorded.smaller_trace(spec, run).map_err(|error| unfit(&error))?;
                     let trace = smaller.ok_or_else(|| {
                         CliError::new(ExitStatus::Nothing, format!("{name} of `{}` was not shrunk", args.run))
@@ -257,7 +255,7 @@ fn choose_test<'t>(tests: &'t [TraceTest], args: &ReplayArgs) -> Result<(usize, 
     let (number, name) = (args.number, args.name.as_deref());
     let mut fitting = tests.iter().enumerate().filter(|(at, test)| match (number, name) {
         (Some(number), _) => *at as u64 + 1 == number,
-        (None, Some(name)) => test.name == name,
+        (None, Some(name)) => regressions::is_named(&test.name, name),
         (None, None) => true,
     });
     if let Some(found) = fitting.next() {
@@ -284,6 +282,59 @@ fn choose_test<'t>(tests: &'t [TraceTest], args: &ReplayArgs) -> Result<(usize, 
         ))
         .help(format!("there are\n  {}", names()))),
     }
+}
+
+/// Returns the run whose failure has this id, or the only one that has it in its id, and whether the id is that of its
+/// smallest run.
+fn run_of_failure(record: &Record, id: &str, file: &str) -> Result<(u64, bool), CliError> {
+    let failures = failures_of(record);
+    // The smallest run of a failure names it, so it goes first.
+    let exact = failures.iter().filter(|failure| failure.id == id).max_by_key(|failure| failure.is_smallest);
+    if let Some(failure) = exact {
+        return Ok((failure.run, failure.is_smallest));
+    }
+    let part: Vec<&RecordedFailure> = failures.iter().filter(|failure| failure.id.contains(id)).collect();
+    let mut ids: Vec<&str> = failures.iter().map(|failure| &*failure.id).collect();
+    ids.dedup();
+    let listed =
+        if ids.is_empty() { "no run failed".to_owned() } else { format!("there are {}", ids.join(", ")) };
+    match part.first() {
+        Some(first) if part.iter().all(|other| other.id == first.id) => {
+            Ok((first.run, part.iter().any(|failure| failure.run == first.run && failure.is_smallest)))
+        }
+        Some(_) => {
+            Err(CliError::usage(format!("several failures in `{file}` have `{id}` in their ids"))
+                .help(listed))
+        }
+        None => Err(CliError::usage(format!("`{file}` has no failure `{id}`")).help(listed)),
+    }
+}
+
+/// A failure in a record, by the id of a run that shows it.
+struct RecordedFailure {
+    id: String,
+    run: u64,
+    /// True if the id is that of the smallest run.
+    is_smallest: bool,
+}
+
+/// Returns the failures of a record, in the order of their runs.
+fn failures_of(record: &Record) -> Vec<RecordedFailure> {
+    let mut found = Vec::new();
+    let mut last_started = 0;
+    for event in &record.events {
+        let (run, signature, is_smallest) = match &event.event {
+            EventKind::RunStarted(told) => {
+                last_started = told.run;
+                continue;
+            }
+            EventKind::Verdict(told) => (event.run.unwrap_or(last_started), told.signature.as_deref(), false),
+            EventKind::Shrunk(told) => (told.run, told.signature.as_deref(), true),
+            _ => continue,
+        };
+        found.extend(signature.map(|text| RecordedFailure { id: failure_id(text), run, is_smallest }));
+    }
+    found
 }
 
 /// Returns whether this run failed when it was recorded.

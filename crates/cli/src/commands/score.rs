@@ -143,7 +143,7 @@ fn by_suite(
             ExitStatus::Inconclusive,
             "not known: what a suite kills depends on values that the model leaves open at start",
         )
-        .help("play the mutants: score `random`, `cover` or `cases`"));
+        .help("simulate the mutants: score `random`, `cover` or `cases`"));
     }
     let tests = read_tests(path, model)?;
     let spec = model.sts.clone();

@@ -14,6 +14,8 @@ use ioxide_campaign::engine::quote_for_shell;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_record::event::MeasureRecord;
+use ioxide_record::failure_id::failure_id;
+use ioxide_record::secrets::Secrets;
 use ioxide_report::summary::refused_text;
 use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
@@ -107,7 +109,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     }
     let chosen = ChosenTester::joined(workers).unwrap_or(chosen);
     let told = if args.json {
-        let mut result = outcome_json(&shown, &config, &outcome);
+        let mut result = outcome_json(&shown, &config, &outcome, &secrets);
         result["cover"] = chosen.json(&shown.sts);
         result["suite"] = chosen.suite_json(&outcome.counts);
         result["game"] = chosen.game_json();
@@ -128,7 +130,10 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
             eprintln!("record: {}", folder.record().display());
             if outcome.counts.failed > 0 {
                 let folder = quote_for_shell(&folder.path().display().to_string());
-                eprintln!("replay: ioxide replay {folder} --sut {}", quote_for_shell(&args.sut));
+                // What is written down has no secrets in it, so the id must not be made of any.
+                let id = outcome.failures.first().map(|it| failure_id(&secrets.hide(it.naming_signature())));
+                let name = id.map(|id| format!(" --name {}", quote_for_shell(&id))).unwrap_or_default();
+                eprintln!("replay: ioxide replay {folder}{name} --sut {}", quote_for_shell(&args.sut));
             }
         }
         html::write_beside(folder, &sources, &shown, &args.solver);
@@ -145,7 +150,9 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
 fn next_step(args: &TestArgs, outcome: &CampaignOutcome) -> Option<String> {
     (outcome.counts.failed > 0).then(|| {
         let sut = quote_for_shell(&args.sut);
-        format!("next: with `--report runs` the run is kept, and `ioxide replay runs --sut {sut}` repeats it")
+        format!(
+            "next: add `--report runs` to record the run; `ioxide replay runs --sut {sut}` then repeats it"
+        )
     })
 }
 
@@ -257,7 +264,12 @@ pub fn objective(spec: &Model, name: &str) -> Result<Objective, CliError> {
 }
 
 /// The outcome for programs.
-pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOutcome) -> Json {
+pub fn outcome_json(
+    spec: &Model,
+    config: &CampaignConfig,
+    outcome: &CampaignOutcome,
+    secrets: &Secrets,
+) -> Json {
     let labels = |trace: &ioxide_model::trace::Trace| {
         trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect::<Vec<_>>()
     };
@@ -267,6 +279,7 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         .map(|failure| {
             json!({
                 "run": failure.id.run,
+                "id": failure_id(&secrets.hide(failure.naming_signature())),
                 "signature": failure.signature,
                 "runs": failure.runs,
                 "seed": failure.id.seed,

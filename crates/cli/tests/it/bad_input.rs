@@ -176,7 +176,7 @@ fn a_model_without_transitions_has_nothing_to_run() {
     let (_folder, path) = file("m.iox", b"model M { state s {} }");
     check(&["test", &path, "--sut", &format!("model:{path}")], 4, &["no transitions"]);
     check(
-        &["test", "examples/brp/spec.iox", "--sut", "tcp:127.0.0.1:1", "--quiescence-ms", "0"],
+        &["test", "examples/brp/spec.iox", "--sut", "tcp:127.0.0.1:1", "--silence-ms", "0"],
         2,
         &["no time"],
     );

@@ -176,7 +176,7 @@ fn a_record_that_is_gone_is_told() {
     let (_folder, path) = folder();
     let inner = format!("{path}/records");
     let sut = format!("stdio:rm -rf {inner}; exec {IOXIDE} sut {SPEC} --seed 1");
-    let args = ["test", SPEC, "--sut", &sut, "--runs", "1", "--quiescence-ms", "30", "--report", &inner];
+    let args = ["test", SPEC, "--sut", &sut, "--runs", "1", "--silence-ms", "30", "--report", &inner];
     let (text, code) = ioxide(&[&args[..], &["--jobs", "2"]].concat());
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("is incomplete"), "{text}");
@@ -252,7 +252,7 @@ fn a_broken_instance_takes_no_failure_away() {
     let args =
         ["test", SPEC, "--sut", &sut, "--seed", "1", "--tester", "random", "--runs", "50", "--no-shrink"];
     let (text, code) = ioxide(
-        &[&args[..], &["--jobs", "2", "--keep-going", "--quiescence-ms", "30", "--report", &runs]].concat(),
+        &[&args[..], &["--jobs", "2", "--keep-going", "--silence-ms", "30", "--report", &runs]].concat(),
     );
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("FAIL"), "{text}");

@@ -34,7 +34,7 @@ fn a_suite_finds_the_extra_state_that_coverage_misses() {
     check(
         &["test", V1, "--sut", &v2, "--tester", "cover", "--seed", "1"],
         0,
-        &["they take 32 of 32 transitions"],
+        &["their runs covered 32 of 32 transitions"],
     );
     for method in ["w", "wp", "hsi", "h", "spy", "spyh", "s"] {
         let none = suite(&folder, V1, &["--suite", method]);
@@ -51,7 +51,7 @@ fn suites_run_over_a_pipe() {
     let program = env!("CARGO_BIN_EXE_ioxide");
     let tester = suite(&folder, "examples/fsm/door.txt", &["--suite", "s"]);
     let sut = format!("stdio:{program} sut examples/fsm/door.txt");
-    let args = ["test", "examples/fsm/door.txt", "--tester", &tester, "--sut", &sut, "--quiescence-ms", "20"];
+    let args = ["test", "examples/fsm/door.txt", "--tester", &tester, "--sut", &sut, "--silence-ms", "20"];
     check(&args, 0, &["suite: ", "transitions: 18 of 18 covered"]);
     let other = format!("stdio:{program} sut {V1}");
     let args = ["test", V1, "--tester", &tester, "--sut", &other];

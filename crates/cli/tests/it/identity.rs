@@ -17,7 +17,7 @@ const SCRIPT: &str = "while read -r line; do cat answer; done\n";
 
 fn project(command: &str) -> String {
     format!(
-        "[sut.door]\nkind = \"text\"\ncommand = \"{command}\"\nquiescence_ms = 1500\n\
+        "[sut.door]\nkind = \"text\"\ncommand = \"{command}\"\nsilence_ms = 1500\n\
          inputs = {{ push = \"push\", knock = \"knock\" }}\noutputs = {{ bell = \"bell\", quiet = \"quiet\" }}\n"
     )
 }

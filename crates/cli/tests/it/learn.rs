@@ -133,10 +133,8 @@ fn a_greeting_has_a_time_of_its_own() {
         "1",
     ];
     let begun = Instant::now();
-    let told = says(
-        &[&args[..], &["--quiescence-ms", "60000", "--greeting-ms", "50", "--format", "dot"]].concat(),
-        0,
-    );
+    let told =
+        says(&[&args[..], &["--silence-ms", "60000", "--greeting-ms", "50", "--format", "dot"]].concat(), 0);
     assert!(told.contains("5 states"), "{told}");
     assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
 }
@@ -255,7 +253,7 @@ fn watched_door(
 }
 
 const DOOR: [&str; 9] =
-    ["learn", "door.iox", "--sut", "door", "--one-answer", "--seed", "1", "--quiescence-ms", "250"];
+    ["learn", "door.iox", "--sut", "door", "--one-answer", "--seed", "1", "--silence-ms", "250"];
 
 #[test]
 fn a_system_that_contradicts_itself_is_shown_and_nothing_is_lost() {

@@ -104,7 +104,7 @@ impl Watched {
         let mut program = Command::new(env!("CARGO_BIN_EXE_ioxide"))
             .args(args)
             // So long the door may be held; it does not greet.
-            .args(["--quiescence-ms", "4000", "--greeting-ms", "50"])
+            .args(["--silence-ms", "4000", "--greeting-ms", "50"])
             .args(more)
             .env("IOXIDE_PROGRESS", "off")
             .current_dir(folder)

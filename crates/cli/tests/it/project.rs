@@ -53,7 +53,7 @@ fn a_server_is_started_tested_and_stopped() {
 #[cfg(unix)]
 fn the_project_file_is_read_once() {
     let slow =
-        format!("{SERVER}quiescence_ms = 60\nlatency_ms = 5\nrefusals = [\"done\"]\nversion = \"echo 1\"\n");
+        format!("{SERVER}silence_ms = 60\nlatency_ms = 5\nrefusals = [\"done\"]\nversion = \"echo 1\"\n");
     let plan = [
         "test",
         "adder.iox",
@@ -99,7 +99,7 @@ fn the_project_file_is_read_once() {
 #[test]
 fn models_and_commands_have_names_too() {
     check("[sut.adder]\nkind = \"model\"\nfile = \"adder.iox\"", &TEST, 0, &["passed"]);
-    let stdio = "[sut.adder]\nkind = \"stdio\"\ncommand = \"$PROGRAM sut adder.iox\"\nquiescence_ms = 60\n\
+    let stdio = "[sut.adder]\nkind = \"stdio\"\ncommand = \"$PROGRAM sut adder.iox\"\nsilence_ms = 60\n\
         environment = { PROGRAM = \"IOXIDE\" }";
     check(stdio, &TEST, 0, &["passed"]);
 }
@@ -159,7 +159,7 @@ fn a_reset_command_that_fails_or_hangs_has_no_verdict() {
 
 #[test]
 fn times_at_names_that_are_not_there_are_usage_errors() {
-    let times = |line: &str| format!("{SERVER}[sut.adder.quiescence]\n{line}\n");
+    let times = |line: &str| format!("{SERVER}[sut.adder.silence]\n{line}\n");
     check(&times("after.inY = 5"), &TEST, 2, &["the model has no message `inY`", "did you mean `inX`?"]);
     check(&times("in.nowhere = 5"), &TEST, 2, &["the model has no state `nowhere`"]);
     check(&times("default = 80\nafter.inX = 120"), &TEST, 0, &["passed"]);

@@ -42,7 +42,7 @@ const WALL: &str = "model Wall { input look input buy output ok output denied
 fn folder(model: &str, address: &str, look: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let project = format!(
-        "[sut.shop]\nkind = \"http\"\nurl = \"http://{address}\"\nreset = \"none\"\nquiescence_ms = 100\n\
+        "[sut.shop]\nkind = \"http\"\nurl = \"http://{address}\"\nreset = \"none\"\nsilence_ms = 100\n\
          inputs = {{ look = {{ path = \"{look}\" }}, buy = {{ method = \"POST\", path = \"/buy\" }} }}\n\
          outputs = {{ ok = {{ status = \"2xx\" }}, denied = {{ status = [401, 403] }} }}\n"
     );
@@ -123,7 +123,7 @@ fn outputs_that_the_project_file_calls_refusals_count() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("shop.iox"), SHOP).expect("it is written");
     let project = "[sut.shop]\nkind = \"text\"\ncommand = \"while read -r line; do echo NOAUTH; done\"\n\
-                   quiescence_ms = 500\ninputs = { look = \"LOOK\", buy = \"BUY\" }\n\
+                   silence_ms = 500\ninputs = { look = \"LOOK\", buy = \"BUY\" }\n\
                    outputs = { ok = \"OK\", denied = \"NOAUTH\" }\n";
     fs::write(folder.path().join("ioxide.toml"), project).expect("it is written");
     says(&folder, &[&TEST[..], &["1"]].concat(), 0);

@@ -22,7 +22,7 @@ fn the_same_seed_makes_the_same_record() {
     let record = |sut: &str, seed: &str, more: &[&str]| {
         let (_folder, path) = folder();
         // Long enough for a busy machine: a reply that comes late is in the record.
-        let args = ["test", SPEC, "--sut", sut, "--seed", seed, "--report", &path, "--quiescence-ms", "300"];
+        let args = ["test", SPEC, "--sut", sut, "--seed", seed, "--report", &path, "--silence-ms", "300"];
         let (text, code) = ioxide(&[&args[..], more].concat());
         assert!(code == 0 || code == 1, "{text}");
         fs::read(Path::new(&path).join("campaign.jsonl")).expect("a record")
@@ -41,7 +41,7 @@ fn the_same_seed_makes_the_same_record() {
 fn the_summary_says_where_the_time_went_unless_times_are_left_out() {
     let (_folder, path) = folder();
     let test = |sut: &str, more: &[&str]| {
-        let args = ["test", SPEC, "--sut", sut, "--seed", "3", "--runs", "3", "--quiescence-ms", "30"];
+        let args = ["test", SPEC, "--sut", sut, "--seed", "3", "--runs", "3", "--silence-ms", "30"];
         ioxide(&[&args[..], more].concat())
     };
     let (text, code) = test(&played(SPEC), &["--report", &path]);
@@ -64,11 +64,12 @@ fn the_summary_says_where_the_time_went_unless_times_are_left_out() {
 #[test]
 fn a_campaign_that_the_clock_ends_says_how_much_of_its_plan_was_done() {
     let sut = played(SPEC);
-    let args = ["test", SPEC, "--sut", &sut, "--seed", "3", "--for", "1s", "--quiescence-ms", "30"];
+    let args = ["test", SPEC, "--sut", &sut, "--seed", "3", "--for", "1s", "--silence-ms", "30"];
     let (text, code) = ioxide(&args);
     assert_eq!(code, 0, "{text}");
-    let line = text.lines().find(|line| line.starts_with("ended by the clock after ")).unwrap_or_default();
-    assert!(line.contains(" steps, with ") && line.contains(" transitions covered; `--for`"), "{text}");
+    let line =
+        text.lines().find(|line| line.starts_with("stopped: the time was up after ")).unwrap_or_default();
+    assert!(line.contains(" steps, with ") && line.contains(" transitions covered; `--for TIME`"), "{text}");
 }
 
 #[test]
@@ -120,10 +121,12 @@ fn what_failed_before_is_done_first() {
     let kept = fs::read_to_string(&file).expect("regressions");
     assert_eq!(kept.lines().count(), 2, "{kept}");
     assert!(first["failures"][0]["signature"].as_str().is_some_and(|text| text.starts_with("!OFRAME in SF")));
-    assert!(kept.contains("\"name\":\"!OFRAME in SF against"), "{kept}");
+    let id = first["failures"][0]["id"].as_str().unwrap_or_default().to_owned();
+    assert!(id.starts_with("oframe-in-sf-") && kept.contains(&format!("\"name\":\"{id}\"")), "{id}: {kept}");
     // The same fault shows in the very first run, and is not added again.
     let (again, code) = test("m3", &[]);
     assert_eq!((code, &again["runs"]), (1, &1.into()));
+    assert_eq!(again["failures"][0]["id"], *id);
     assert_eq!(fs::read_to_string(&file).expect("regressions"), kept);
     // A repaired system does the old run and then what it would have done anyway.
     let (repaired, code) = test("spec", &["--runs", "2"]);
@@ -136,11 +139,38 @@ fn what_failed_before_is_done_first() {
     assert!(text.contains("--no-regressions"), "{text}");
 }
 
+/// The run as found and its smallest run may fail in different states of the model: the failure has one id all the same,
+/// in every file, with every seed that finds it, and `replay` takes it.
+#[test]
+fn a_failure_has_one_id_everywhere() {
+    let mut ids = std::collections::BTreeSet::new();
+    for seed in ["1", "2", "3"] {
+        let (_folder, path) = folder();
+        let args = ["test", SPEC, "--sut", "model:examples/brp/m3.iox", "--seed", seed, "--report", &path];
+        let (text, code) = ioxide(&args);
+        assert_eq!(code, 1, "{text}");
+        let id = text.lines().find_map(|line| line.strip_prefix("    id        ")).unwrap_or_default();
+        assert!(id.starts_with("oframe-in-sf-") && id.len() < 40, "{text}");
+        for file in ["regressions.jsonl", "junit.xml", "summary.md", "report.html"] {
+            let written = fs::read_to_string(Path::new(&path).join(file)).expect("a file");
+            assert!(written.contains(id), "{file} has no {id}");
+        }
+        assert!(text.contains(&format!("replay: ioxide replay {path} --name {id} --sut")), "{text}");
+        let smallest = ["replay", &path, "--name", id, "--sut", "model:examples/brp/m3.iox"];
+        let (again, code) = ioxide(&smallest);
+        assert!(code == 1 && again.contains("replay of the smallest run 1") && again.contains(id), "{again}");
+        let (wrong, code) = ioxide(&[&smallest[..3], &["no-such-failure"], &smallest[4..]].concat());
+        assert!(code == 2 && wrong.contains(id), "{wrong}");
+        ids.insert(id.to_owned());
+    }
+    assert_eq!(ids.len(), 1, "{ids:?}");
+}
+
 #[test]
 fn instances_share_the_work() {
     let (_folder, path) = folder();
     let sut = played(SPEC);
-    let args = ["test", SPEC, "--sut", &sut, "--seed", "2", "--jobs", "3", "--quiescence-ms", "30"];
+    let args = ["test", SPEC, "--sut", &sut, "--seed", "2", "--jobs", "3", "--silence-ms", "30"];
     let more = ["--report", &path, "--runs", "12", "--tester", "cover"];
     let (text, code) = ioxide(&[&args[..], &more].concat());
     assert_eq!(code, 0, "{text}");
@@ -148,7 +178,7 @@ fn instances_share_the_work() {
     let (text, code) = ioxide(&["judge", SPEC, &path, "--number", "7"]);
     assert_eq!(code, 0, "{text}");
     let faulty = played("examples/brp/m3.iox");
-    let args = ["test", SPEC, "--sut", &faulty, "--seed", "2", "--jobs", "2", "--quiescence-ms", "30"];
+    let args = ["test", SPEC, "--sut", &faulty, "--seed", "2", "--jobs", "2", "--silence-ms", "30"];
     let (text, code) = ioxide(&args);
     assert_eq!(code, 1, "{text}");
     let (text, code) = ioxide(&["test", SPEC, "--sut", "stdio:false", "--jobs", "2"]);

@@ -350,7 +350,7 @@ fn measurements_are_taken_by_the_program_beside_this_one() {
     let none = door(dir.path());
     let said = String::from_utf8_lossy(&none.stderr).into_owned();
     assert_eq!(none.status.code(), Some(2), "{said}");
-    assert!(said.contains("`ioxide-bench`, which is not beside ioxide"), "{said}");
+    assert!(said.contains("`ioxide-bench`, which is not in the folder of ioxide"), "{said}");
     assert!(said.contains("cargo install --path crates/bench"), "{said}");
     let beside = dir.path().join("ioxide-bench");
     ioxide_test_support::write_program(&beside, "#!/bin/sh\necho \"asked: $*\"\nexit 5\n");

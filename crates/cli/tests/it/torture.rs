@@ -254,7 +254,7 @@ fn two_at_once_do_not_meet() {
             "examples/brp/spec.iox",
             "--sut",
             &sut,
-            "--quiescence-ms",
+            "--silence-ms",
             "30",
             "--report",
             &path,

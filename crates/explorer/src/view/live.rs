@@ -1,5 +1,6 @@
 //! A campaign under way as the page sees it; all of it, every time, so that a page can join or come back.
 
+use ioxide_record::failure_id::failure_id;
 use ioxide_report::run_number::number_from_one;
 use ioxide_report::step_kind::ShownStepKind;
 use serde::Serialize;
@@ -49,7 +50,8 @@ struct FailureView {
     record: usize,
     run: usize,
     steps: usize,
-    signature: String,
+    /// The id of the failure.
+    id: String,
 }
 
 impl LiveView {
@@ -71,7 +73,7 @@ impl LiveView {
             record: failure.place.record,
             run: failure.place.run,
             steps: failure.steps,
-            signature: bounded_text(&failure.signature),
+            id: failure_id(&failure.signature),
         };
         Self {
             version: VERSION,

@@ -41,6 +41,6 @@ pub enum WalkError {
     #[error("no values satisfy the path condition")]
     PathRefuted,
     /// The solver did not decide the path condition.
-    #[error("the solver does not say: {0}")]
+    #[error("the solver did not answer: {0}")]
     PathUndecided(UnknownReason),
 }

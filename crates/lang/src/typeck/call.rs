@@ -7,9 +7,10 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{FnId, Substitution, Term, TermOp, WHOLE_NUMBER};
 use rustc_hash::FxHashMap;
 
+use super::collection::collection_functions;
 use super::{Checker, SortRole};
 use crate::ast::{ArgExpr, Expr, ExprKind, Name};
-use crate::builtin::{STRING_FUNCTIONS, builtin_names};
+use crate::builtin::{INT_FUNCTIONS, STRING_FUNCTIONS, builtin_names};
 use crate::sink::Reported;
 use crate::suggest;
 
@@ -278,13 +279,23 @@ impl Checker<'_, '_> {
             return Err(self.unknown_field(name, &owner, &names, None));
         }
         let shown = self.pool.show_sort(sort);
-        let is_function = builtin_names(STRING_FUNCTIONS).contains(&name.text.as_str());
+        let functions = match (self.pool.collection_of(sort), sort.base()) {
+            (Some(of), _) => collection_functions(of.kind),
+            (None, Sort::Str) => builtin_names(STRING_FUNCTIONS),
+            (None, Sort::Int) => builtin_names(INT_FUNCTIONS),
+            (None, _) => Vec::new(),
+        };
+        let sizes = ["length", "size"];
+        let meant = functions.iter().find(|function| match name.text.as_str() {
+            // Every type has one word for this, and people try the others.
+            "len" | "length" | "size" | "count" => sizes.contains(function),
+            other => other == **function,
+        });
         Err(self.sink.error(|| {
             let message = format!("{shown} has no fields");
             let diagnostic = Diagnostic::new(Code::NotARecord, name.span, message)
                 .label(receiver.span, format!("this is {shown}"));
-            if is_function || name.text == "len" {
-                let function = if is_function { &name.text } else { "length" };
+            if let Some(function) = meant {
                 return diagnostic.help(format!("call it: `.{function}()`"));
             }
             if shown.ends_with('?') {

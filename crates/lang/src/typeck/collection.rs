@@ -17,6 +17,15 @@ use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, builtin_names
 use crate::sink::Reported;
 use crate::suggest;
 
+/// Returns the names of the functions of a collection.
+pub(super) fn collection_functions(kind: CollectionKind) -> Vec<&'static str> {
+    builtin_names(match kind {
+        CollectionKind::List => LIST_FUNCTIONS,
+        CollectionKind::Set => SET_FUNCTIONS,
+        CollectionKind::Map => MAP_FUNCTIONS,
+    })
+}
+
 impl Checker<'_, '_> {
     /// The sort `list<T>`, `set<T>` or `map<K, V>`.
     pub(super) fn collection_type(&mut self, name: &Name, of: &[Type], span: Span) -> Result<Sort, Reported> {
@@ -418,11 +427,7 @@ impl Checker<'_, '_> {
         span: Span,
     ) -> Result<Term, Reported> {
         let sort = self.pool.sort(receiver);
-        let known = builtin_names(match of.kind {
-            CollectionKind::List => LIST_FUNCTIONS,
-            CollectionKind::Set => SET_FUNCTIONS,
-            CollectionKind::Map => MAP_FUNCTIONS,
-        });
+        let known = collection_functions(of.kind);
         if !known.contains(&name.text.as_str()) {
             return Err(self.no_function(sort, name, &known));
         }

@@ -148,7 +148,7 @@ impl MachineLesson {
                 let choices = count_noun(draft.n_choices(), "input");
                 (
                     format!("{states} with {inputs}: {choices} answered in several ways, {cost}"),
-                    "all walks were made",
+                    "all random tests were run",
                 )
             }
         };

@@ -53,7 +53,7 @@ pub enum TimedError<E> {
     #[error("more than {MAX_ANSWERS} outputs came without a pause")]
     Endless,
     /// These are the outputs before the first input, and others than before.
-    #[error("the system does not always greet alike: now it says {0} before the first input")]
+    #[error("the system sends different messages before the first input: this time {0}")]
     Greeting(String),
 }
 

@@ -202,6 +202,7 @@ impl Secrets {
             references,
             explanation,
             script,
+            signature,
         } = shrunk;
         // A marked value may be too short to be found in a message.
         let has_marked =
@@ -212,7 +213,7 @@ impl Secrets {
         explanation.iter_mut().for_each(|told| self.hide_explanation(told));
         script.iter_mut().for_each(|script| script.for_each_text(&mut |text| self.hide_in(text)));
         trace.iter_mut().for_each(|label| self.hide_label(label));
-        self.hide_all(early.iter_mut().chain(references));
+        self.hide_all(early.iter_mut().chain(references).chain(signature));
     }
 
     fn hide_started(&self, started: &mut CampaignStarted) {

@@ -54,7 +54,7 @@ fn a_failing_campaign_has_a_case_for_every_run() {
     </properties>
     <testcase name="run 1" classname="Demo" file="demo.iox" time="0.000"/>
     <testcase name="run 3" classname="Demo" file="demo.iox" time="0.000">
-    <failure message="as in run 2: !X in S" type="nonconformance"></failure>
+    <failure message="x-in-s-2da6, as in run 2" type="nonconformance"></failure>
     </testcase>
     <testcase name="run 5" classname="Demo" file="demo.iox" time="0.000">
     <error message="the system ended" type="trouble">
@@ -65,7 +65,7 @@ fn a_failing_campaign_has_a_case_for_every_run() {
     <skipped message="out of reach"></skipped>
     </testcase>
     <testcase name="run 2" classname="Demo" file="demo.iox" time="0.000">
-    <failure message="!X in S" type="nonconformance">
+    <failure message="x-in-s-2da6: the model does not allow !X here" type="nonconformance">
               tester        system
               │ … 8 steps before │
            9  │── ?A(n: 9) ─────▶│
@@ -84,7 +84,7 @@ fn a_failing_campaign_has_a_case_for_every_run() {
         in state  S  n = 1
         why not   r1: `n &gt; 1` does not hold with n = 1
         repeated  failed again 3 of 3 times
-        minimal failing run: 2 steps (of 20), 9 runs tried
+        minimal failing run: 2 steps (20 as found), 9 runs tried
               tester        system
            1  │── ?A(n: 1) ─────▶│
       ✗    2  │◀─────────── !X ──│
@@ -92,7 +92,7 @@ fn a_failing_campaign_has_a_case_for_every_run() {
     </failure>
     </testcase>
     <testcase name="run 4" classname="Demo" file="demo.iox" time="0.000">
-    <failure message="!X in &lt;T&gt; &amp; &quot;U&quot; | `n &gt; 1`" type="nonconformance">
+    <failure message="x-in-t-u-n-1-58b7: the model does not allow !X here" type="nonconformance">
               tester        system
       ✗    1  │◀─────────── !X ──│ got
               │◀╌╌╌╌╌ !Y(n: 2) ╌╌│ expected [r2]

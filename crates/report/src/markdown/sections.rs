@@ -88,7 +88,7 @@ fn failure_heading(kind: &FailureSummary) -> String {
         if kind.run.goal.is_empty() { String::new() } else { format!(" ({})", code_span(&kind.run.goal)) };
     format!(
         "**{}**: {}, first run {}{goal}.",
-        code_span(&kind.signature),
+        code_span(&kind.id),
         plural(kind.runs, "run"),
         number_from_one(kind.run.number)
     )

@@ -16,7 +16,7 @@ fn written(events: &[Event]) -> String {
 
 #[test]
 fn a_failing_campaign_on_one_page() {
-    insta::assert_snapshot!(written(&failing()), @r#"
+    insta::assert_snapshot!(written(&failing()), @r"
     ## ❌ `Demo`: 3 of 6 runs failed
 
     `stdio:./it's a system` tested against `demo.iox`; `random tester`, seed 7.
@@ -32,7 +32,7 @@ fn a_failing_campaign_on_one_page() {
 
     ### Failures
 
-    **`!X in S`**: 2 runs, first run 2. Repeated, it failed again 3 of 3 times.
+    **`x-in-s-2da6`**: 2 runs, first run 2. Repeated, it failed again 3 of 3 times.
 
     <details><summary>Failing run: 20 steps; minimal: 2</summary>
 
@@ -55,7 +55,7 @@ fn a_failing_campaign_on_one_page() {
         in state  S  n = 1
         why not   r1: `n > 1` does not hold with n = 1
         repeated  failed again 3 of 3 times
-        minimal failing run: 2 steps (of 20), 9 runs tried
+        minimal failing run: 2 steps (20 as found), 9 runs tried
               tester        system
            1  │── ?A(n: 1) ─────▶│
       ✗    2  │◀─────────── !X ──│
@@ -67,7 +67,7 @@ fn a_failing_campaign_on_one_page() {
     ioxide replay runs --number 2 --smallest --sut 'stdio:./it'\''s a system'
     ```
 
-    **`` !X in <T> & "U" | `n > 1` ``**: 1 run, first run 4.
+    **`x-in-t-u-n-1-58b7`**: 1 run, first run 4.
 
     <details><summary>Failing run: 1 step</summary>
 
@@ -120,7 +120,7 @@ fn a_failing_campaign_on_one_page() {
     | `!X` | 3 | 1.2 ms | 9.0 ms | 12.3 ms |
 
     Silence: assumed after 100 ms; 40 ms would be enough for these 3 replies, the slowest of which took 12.3 ms.
-    "#);
+    ");
 }
 
 #[test]

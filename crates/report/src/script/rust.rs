@@ -74,9 +74,9 @@ fn settings(script: &ScriptRecord) -> Option<String> {
             lines.push("\nconst FRAMING: Framing = Framing::Mark(b\"\\n\");".into());
         }
     }
-    lines.push("/// A reply must come within so many seconds.".into());
+    lines.push("/// A reply must come within this many seconds.".into());
     lines.push(format!("const REPLY_SECONDS: u64 = {REPLY_SECONDS};"));
-    lines.push("/// No reply within so many milliseconds is silence.".into());
+    lines.push("/// No reply within this many milliseconds is silence.".into());
     lines.push(format!("#[allow(dead_code)]\nconst SILENCE_MS: u64 = {};", script.silence_ms));
     Some(lines.join("\n") + "\n")
 }

@@ -83,6 +83,7 @@ struct RunCountsJson {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct FailureJson<'s> {
+    id: &'s str,
     signature: &'s str,
     runs: u64,
     first: u64,
@@ -281,6 +282,7 @@ impl<'s> FailureJson<'s> {
     fn new(kind: &'s FailureSummary) -> Self {
         let run = &kind.run;
         Self {
+            id: &kind.id,
             signature: &kind.signature,
             runs: kind.runs,
             first: number_from_one(run.number),

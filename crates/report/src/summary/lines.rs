@@ -1,6 +1,7 @@
 //! The lines that a summary is shown as: of a failure the last steps, the expected ones, the reasons, the repetitions
 //! and the smaller run.
 
+use ioxide_model::label::SILENCE;
 use ioxide_record::event::{
     Allowed, Explanation, FieldDifference, FindingRecord, LagRecord, MeasureRecord, PatienceRecord, Replayed,
     RunOutcome, ShrinkingRecord, SystemTrouble, VerdictRecord, WhyNot,
@@ -11,6 +12,7 @@ use crate::chart::{ChartStep, SequenceChart, StepNote, WIDTH, draw_chart};
 use crate::control_characters::{excerpt, show_control_characters};
 use crate::run_number::number_from_one;
 use crate::script::ScriptLanguage;
+use crate::summary::states::compare_states;
 
 /// The number of states, reasons and last words shown. Chosen by feel: more is not read.
 const MAX_LINES: usize = 8;
@@ -162,7 +164,7 @@ fn first_replies(late: &LateMessages) -> Vec<String> {
     let slowest = late.longest.iter();
     let line = |told: &PatienceRecord| {
         format!(
-            "the first reply after a start took up to {} ms ({}); ioxide waits for it as long as `limit_ms` says",
+            "the first reply after a start took up to {} ms ({}); ioxide waits for it up to `limit_ms`",
             told.took_ms,
             excerpt(&told.label, MAX_TEXT)
         )
@@ -201,7 +203,14 @@ fn why_not_lines(explanation: &Explanation) -> Vec<String> {
         let (switch, reason) = (excerpt(&why.switch, MAX_TEXT), excerpt(&why.reason, MAX_TEXT));
         format!("    why not   {switch}: {reason}")
     };
-    explanation.why_not.iter().take(MAX_LINES).map(line).collect()
+    // Several states may refuse a message for the same reason.
+    let mut lines: Vec<String> = Vec::new();
+    for why in explanation.why_not.iter().map(line) {
+        if lines.len() < MAX_LINES && !lines.contains(&why) {
+            lines.push(why);
+        }
+    }
+    lines
 }
 
 /// Returns the states the specification may have been in, and the reasons why none allows the observation.
@@ -217,17 +226,13 @@ pub fn reason_lines(explanation: &Explanation) -> Vec<String> {
     lines
 }
 
-/// Returns the states the specification may have been in.
+/// Returns the states the model may have been in: the first in full, the others by how they differ from it.
 fn state_lines(explanation: &Explanation) -> Vec<String> {
-    let mut lines = Vec::new();
-    for state in explanation.states.iter().take(MAX_LINES) {
-        let known = state.values.iter().chain(&state.path).cloned().collect::<Vec<_>>().join(", ");
-        lines.push(format!(
-            "    in state  {}  {}",
-            excerpt(&state.location, MAX_TEXT),
-            excerpt(&known, MAX_TEXT)
-        ));
-    }
+    let states = &explanation.states[..explanation.states.len().min(MAX_LINES)];
+    let leads = ["    in state  "].into_iter().chain(std::iter::repeat("              "));
+    let shown = compare_states(states);
+    let mut lines: Vec<String> =
+        shown.iter().zip(leads).map(|(line, lead)| format!("{lead}{}", excerpt(line, MAX_TEXT))).collect();
     if explanation.n_states > MAX_LINES {
         lines.push(format!("              or one of {} more", explanation.n_states - MAX_LINES));
     }
@@ -239,7 +244,7 @@ fn state_lines(explanation: &Explanation) -> Vec<String> {
 pub fn observed_lines(explanation: &Explanation) -> Vec<String> {
     let named = |allowed: &Allowed| match &allowed.switch {
         Some(switch) => format!("{} [{}]", excerpt(&allowed.label, MAX_TEXT), excerpt(switch, MAX_TEXT)),
-        None => show_control_characters(&allowed.label),
+        None => show_control_characters(label_text(&allowed.label)),
     };
     let mut allowed: Vec<String> = explanation.allowed.iter().take(MAX_LINES).map(named).collect();
     if explanation.allowed.len() > MAX_LINES {
@@ -247,9 +252,14 @@ pub fn observed_lines(explanation: &Explanation) -> Vec<String> {
     }
     let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", or ") };
     vec![
-        format!("    observed  {}", excerpt(&explanation.observed, MAX_TEXT)),
+        format!("    observed  {}", excerpt(label_text(&explanation.observed), MAX_TEXT)),
         format!("    allowed   {allowed}"),
     ]
+}
+
+/// Returns the text of a label for people: silence has a sign in records, which only the theory knows.
+fn label_text(label: &str) -> &str {
+    if label == SILENCE { "silence" } else { label }
 }
 
 /// Returns a line with the number of repetitions of a failing run that failed again.
@@ -339,9 +349,13 @@ pub fn smallest_run_lines(told: &ShrunkSummary, run: Option<&RunSummary>) -> Vec
     let reasons = told.explanation.as_ref().or_else(|| run?.explanation());
     lines.extend(reasons.into_iter().flat_map(reason_lines));
     lines.extend(repeating_lines(told));
-    let steps = plural(told.from as u64, "step");
-    lines.push(format!("    whole run {steps}, in the record (`--report DIR`)"));
     lines
+}
+
+/// Returns the line with the id of a failure.
+#[must_use]
+pub fn id_line(id: &str) -> String {
+    format!("    id        {}", excerpt(id, MAX_TEXT))
 }
 
 /// Returns the chart of the smaller run, with what was allowed at its end and why not what came; it is not drawn if it
@@ -373,7 +387,8 @@ fn size_lines(told: &ShrunkSummary) -> Vec<String> {
         (failed, of) if failed < of => format!(", failed again {failed} of {of} times: flaky"),
         (_, _) => String::new(),
     };
-    let mut lines = vec![format!("    {kind} failing run: {size} (of {}), {tried} tried{rate}", told.from)];
+    let found = if told.from > told.size() { format!(" ({} as found)", told.from) } else { String::new() };
+    let mut lines = vec![format!("    {kind} failing run: {size}{found}, {tried} tried{rate}")];
     if let (Some(why), false) = (&told.early, told.minimal) {
         lines.push(format!("    the search for a smaller one ended early: {why}"));
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use ioxide_record::event::{
     Event, Explanation, RunStarted, StepRecord, SystemTrouble, VerdictRecord, VerdictWord,
 };
+use ioxide_record::failure_id::failure_id;
 use ioxide_record::line::cut;
 
 use crate::chart::ChartStep;
@@ -42,6 +43,8 @@ pub struct RunSummary {
     pub verdict: Option<VerdictRecord>,
     /// The trouble that ended the run; `None` if there was none.
     pub trouble: Option<SystemTrouble>,
+    /// The id of the failure; empty if the run has no verdict.
+    pub failure_id: String,
 }
 
 impl RunSummary {
@@ -85,6 +88,8 @@ impl RunSummary {
     }
 
     pub(super) fn apply_verdict(&mut self, verdict: &VerdictRecord) {
+        // From the whole signature, which is cut below: the id is the same in every file.
+        self.failure_id = failure_id(verdict.signature.as_deref().unwrap_or(&verdict.reason));
         self.verdict = Some(VerdictRecord {
             verdict: verdict.verdict,
             reason: cut(&verdict.reason, MAX_TEXT),

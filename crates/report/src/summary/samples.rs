@@ -56,7 +56,7 @@ impl SampleEvents {
         };
         EventKind::Verdict(VerdictRecord {
             verdict: VerdictWord::Fail,
-            reason: "the specification does not allow !X here".into(),
+            reason: "the model does not allow !X here".into(),
             explanation: Some(explanation),
             signature: Some(signature.into()),
             finding: None,
@@ -231,6 +231,7 @@ pub fn failing_before_the_end() -> Vec<Event> {
         references: Vec::new(),
         explanation: None,
         script: None,
+        signature: None,
     }));
     told.say(finished(0, 1));
     told.events
@@ -266,6 +267,7 @@ pub fn failing() -> Vec<Event> {
         references: Vec::new(),
         explanation: None,
         script: None,
+        signature: None,
     }));
     told.say(run_started(2)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in S")).say(run_finished(
         2,

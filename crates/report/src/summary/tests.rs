@@ -67,6 +67,7 @@ fn the_figures_for_programs() {
           "first": 2,
           "forbidden": 20,
           "goal": "",
+          "id": "x-in-s-2da6",
           "last": [
             "?A(n: 9)",
             "?A(n: 10)",
@@ -81,7 +82,7 @@ fn the_figures_for_programs() {
             "?A(n: 19)",
             "!X"
           ],
-          "reason": "the specification does not allow !X here",
+          "reason": "the model does not allow !X here",
           "replayed": {
             "of": 3,
             "reproduced": 3
@@ -131,10 +132,11 @@ fn the_figures_for_programs() {
           "first": 4,
           "forbidden": 1,
           "goal": "",
+          "id": "x-in-t-u-n-1-58b7",
           "last": [
             "!X"
           ],
-          "reason": "the specification does not allow !X here",
+          "reason": "the model does not allow !X here",
           "replayed": null,
           "runs": 1,
           "seed": 73,

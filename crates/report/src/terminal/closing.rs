@@ -30,10 +30,13 @@ pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<Str
     let mut lines: Vec<String> =
         summary.reason().map(|why| format!("INCONCLUSIVE: {why}")).into_iter().collect();
     lines.push(outcomes_line(summary));
-    lines.extend(lines::time_line(summary));
+    let is_full = detail == ClosingDetail::Full;
+    if is_full || summary.counts.failed == 0 {
+        lines.extend(lines::time_line(summary));
+    }
     if summary.thinned > 0 {
         lines.push(format!(
-            "the record has no steps of {} without a failure; the same seed makes them again, `--keep all` keeps them",
+            "the record has no steps of {} without a failure; the same seed repeats them, and `--keep all` records them",
             plural(summary.thinned, "run")
         ));
     }
@@ -48,7 +51,6 @@ pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<Str
         lines.push(format!("solver queries left unanswered: {}", summary.doubts));
     }
     // Whoever has a failure to look at is not helped by what was covered.
-    let is_full = detail == ClosingDetail::Full;
     if summary.started.is_some() && (is_full || summary.counts.failed == 0) {
         lines.push(transitions_line(summary));
     }
@@ -86,12 +88,18 @@ fn failure_kind_lines(summary: &Summary) -> Vec<String> {
     if summary.counts.failed < 2 {
         return Vec::new();
     }
-    let kinds = summary.kinds.len() as u64;
-    let mut lines = vec![format!("failures: {}", plural(kinds, "kind"))];
-    lines.extend(summary.kinds.iter().map(|kind| {
-        let runs = format!("{}, first run {}", plural(kind.runs, "run"), number_from_one(kind.run.number));
-        format!("  {runs}: {}", kind.signature)
-    }));
+    // Runs that failed in different states may turn out to be the same failure: their smallest runs have one id.
+    let mut kinds: Vec<(&str, u64, u64)> = Vec::new();
+    for kind in &summary.kinds {
+        match kinds.iter_mut().find(|(id, ..)| *id == kind.id) {
+            Some((_, runs, _)) => *runs += kind.runs,
+            None => kinds.push((&kind.id, kind.runs, number_from_one(kind.run.number))),
+        }
+    }
+    let mut lines = vec![format!("failures: {}", plural(kinds.len() as u64, "kind"))];
+    lines.extend(
+        kinds.iter().map(|(id, runs, first)| format!("  {id}: {}, first run {first}", plural(*runs, "run"))),
+    );
     if summary.unlisted > 0 {
         lines.push(format!("  {} of further kinds", plural(summary.unlisted, "run")));
     }

@@ -114,7 +114,7 @@ fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
     told.say(EventKind::Patience(late(false, 130))).say(EventKind::CampaignFinished(end));
     let text = shown(&told.events);
     for line in [
-        "the first reply after a start took up to 3500 ms (!X); ioxide waits for it as long as `limit_ms` says\n",
+        "the first reply after a start took up to 3500 ms (!X); ioxide waits for it up to `limit_ms`\n",
         "this machine was busy: ioxide waited up to 340 ms longer\n",
         "30.0 s: 41 % replies, 12 % silence, 35 % restarts, 12 % tester; 0 steps\n",
         "late: 1 message arrived after silence was assumed; the slowest, !X, took 130 ms. ioxide then waited up to 260 ms.\n",
@@ -125,31 +125,32 @@ fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
 
 #[test]
 fn a_failing_campaign_tells_each_kind_once() {
-    insta::assert_snapshot!(shown(&failing()), @r#"
+    insta::assert_snapshot!(shown(&failing()), @r"
     testing `Demo` against stdio:./it's a system (random tester, 6 runs, seed 7)
     run 2: FAIL at step 20
         repeated  failed again 3 of 3 times
-        minimal failing run: 2 steps (of 20), 9 runs tried
+        minimal failing run: 2 steps (20 as found), 9 runs tried
               tester        system
            1  │── ?A(n: 1) ─────▶│
       ✗    2  │◀─────────── !X ──│
         in state  S  n = 1
         why not   r1: `n > 1` does not hold with n = 1
-        whole run 20 steps, in the record (`--report DIR`)
-    run 3: FAIL as in run 2: !X in S
+        id        x-in-s-2da6
+    run 3: FAIL as in run 2
     run 4: FAIL at step 1
               tester        system
       ✗    1  │◀─────────── !X ──│ got
               │◀╌╌╌╌╌ !Y(n: 2) ╌╌│ expected [r2]
         in state  S  n = 1
         why not   r1: `n > 1` does not hold with n = 1
+        id        x-in-t-u-n-1-58b7
     run 5: ERROR, no verdict: the system ended
         it said   bye
     run 6: inconclusive after 0 steps (out of reach)
     6 runs: 1 passed, 3 failed, 1 inconclusive, 1 without verdict; 24 steps in 7 s, 3 a second
     failures: 2 kinds
-      2 runs, first run 2: !X in S
-      1 run, first run 4: !X in <T> & "U" | `n > 1`
+      x-in-s-2da6: 2 runs, first run 2
+      x-in-t-u-n-1-58b7: 1 run, first run 4
     transitions: 1 of 3 covered, 1 possibly covered; never taken: r3
     inputs:
       A.n  20 sent, 19 distinct: 1 to 19
@@ -161,7 +162,7 @@ fn a_failing_campaign_tells_each_kind_once() {
     response times (median, p99, max):
       !X  1.2 ms, 9.0 ms, 12.3 ms (3 messages)
     silence: assumed after 100 ms; 40 ms would be enough for these 3 replies, the slowest of which took 12.3 ms
-    "#);
+    ");
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
     insta::assert_snapshot!(shown(&told.events), @r"
     testing `Demo` against stdio:./it's a system (random tester, 2 runs, seed 7)
     run 2: FAIL at step 2
-    run 1: FAIL as in run 2: !X in S
+    run 1: FAIL as in run 2
     run 2: the run as found
               tester        system
            1  │── ?B(n: 1) ─────▶│
@@ -185,9 +186,10 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
         in state  S  n = 1
         why not   r1: `n > 1` does not hold with n = 1
     run 2: repeated  failed again 3 of 3 times
+        id        x-in-s-2da6
     2 runs: 2 failed; 4 steps
     failures: 1 kind
-      2 runs, first run 2: !X in S
+      x-in-s-2da6: 2 runs, first run 2
     transitions: 1 of 3 covered, 1 possibly covered; never taken: r3
     inputs:
       A.n  1 sent, 1 distinct: always 1
@@ -217,7 +219,7 @@ fn of_a_million_failures_of_one_kind_few_are_shown() {
     let text = shown(&told.events);
     assert_eq!(text.lines().filter(|line| line.contains("as in run 1")).count() as u64, MAX_REPEATS);
     assert!(
-        text.contains("more of these are only counted") && text.contains("500 runs, first run 1: !X in S"),
+        text.contains("more of these are only counted") && text.contains(": 500 runs, first run 1"),
         "{text}"
     );
 }

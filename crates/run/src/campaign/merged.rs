@@ -31,7 +31,7 @@ pub enum MergeError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The result of the unit with this number, from 1, does not fit the model.
-    #[error("what unit {0} told does not fit the model")]
+    #[error("the result of unit {0} does not fit the model")]
     Misfit(u64),
 }
 
@@ -156,7 +156,8 @@ impl<'m> MergedCampaign<'m> {
             },
             EventKind::Shrunk(told) => match run.kind {
                 Some(at) => {
-                    let signature = self.found.failures[at].signature.clone();
+                    let found = || self.found.failures[at].signature.clone();
+                    let signature = told.signature.clone().unwrap_or_else(found);
                     self.found.failures[at].shrunk = self.shrunk(told, signature);
                 }
                 None => return false,

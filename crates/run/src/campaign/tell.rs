@@ -19,7 +19,7 @@ use ioxide_testgen::tester::replay::{ReplyFlow, references_in};
 use super::{CampaignConfig, CampaignOutcome, FailureGroup};
 use crate::clock::latency::{Histogram, whole_micros};
 use crate::clock::patience::Patience;
-use crate::explain::explanation;
+use crate::explain::{explanation, solve_offers};
 use crate::judge::{JudgeConfig, find_forbidden};
 use crate::run::{RunConfig, RunId, RunResult, RunSetup};
 use crate::script::script_of;
@@ -117,6 +117,7 @@ pub(super) fn shrunk(
         references: references(setup, &shrunk.trace),
         explanation: explained,
         script,
+        signature: shrunk.confirmed_signature().map(str::to_owned),
     }
 }
 
@@ -129,7 +130,9 @@ fn find_failure(setup: &mut RunSetup<'_, '_>, run: &RunConfig, trace: &Trace) ->
         connections: setup.adapter.connections(),
         ..JudgeConfig::default()
     };
-    find_forbidden(setup.cx, trace, &config)
+    let mut forbidden = find_forbidden(setup.cx, trace, &config)?;
+    forbidden.allowed = solve_offers(setup.cx, &forbidden);
+    Some(forbidden)
 }
 
 /// Returns one line for each value of an input that was taken from a reply.

@@ -57,7 +57,7 @@ impl RunLoop<'_, '_, '_> {
         let is_inside = self.is_inside_in_time() && self.is_inside(self.knowledge.trace.len());
         self.tell_breakdown(how, &text, &error)?;
         if self.knowledge.monitor.is_open() {
-            let reason = format!("{text}; the specification leaves open what happens here");
+            let reason = format!("{text}; the model does not say what happens here");
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))));
         }
         if !is_inside {
@@ -143,7 +143,7 @@ impl RunLoop<'_, '_, '_> {
     pub(super) fn break_down(&mut self, broken: &ForbiddenBreakdown) -> io::Result<RunEnd> {
         let expected = explanation(self.setup.cx, &broken.expected);
         let told = Explanation { observed: broken.text.clone(), why_not: Vec::new(), ..expected };
-        let reason = format!("the specification does not allow that {}", broken.text);
+        let reason = format!("the model does not allow that {}", broken.text);
         let status = self.setup.adapter.exit_status();
         let exception = self.knowledge.exception.as_deref();
         let how = BreakdownDetail { how: broken.how, status, exception };

@@ -149,6 +149,6 @@ impl RunLoop<'_, '_, '_> {
 
     fn nobody_takes(&self, label: &Label) -> String {
         let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
-        format!("the system has ended, as the specification allows; {label} cannot be given any more")
+        format!("the system has ended, as the model allows; {label} cannot be sent any more")
     }
 }

@@ -206,8 +206,8 @@ impl RunLoop<'_, '_, '_> {
     fn too_late(&self, planned: Duration, label: &Label) -> String {
         let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         format!(
-            "the tester was too late: {label} was to be sent at {:.3} s, and at {:.3} s the specification does \
-             not mention it any more",
+            "the tester was too late: {label} was to be sent at {:.3} s, and at {:.3} s the model does not \
+             accept it any more",
             planned.as_secs_f64(),
             self.timing.told_until.as_secs_f64()
         )

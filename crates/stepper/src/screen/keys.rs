@@ -11,7 +11,7 @@ pub const HELP: &[Hint] = &[
     ("", "Moves"),
     ("↑ ↓ 1-9", "choose a move"),
     ("Enter", "give it; values are asked for if it has fields"),
-    ("Space", "give it at once, with values the solver chooses"),
+    ("Space", "send it with values that the solver chooses"),
     ("p", "several proposals with different values"),
     ("i", "type any message, as in inX(p: 3)"),
     ("s", "silence is heard (δ)"),
@@ -27,12 +27,12 @@ pub const HELP: &[Hint] = &[
     ("Tab / n", "in the history: look for a text, once more"),
     ("", ""),
     ("", "Symbolic"),
-    ("m", "walk along transitions with formulas for values, or back"),
+    ("m", "step along transitions with formulas for values, or back"),
     ("w", "values that satisfy the path condition"),
     ("", ""),
     ("", "Screen"),
     ("Tab", "the next panel; arrows and page keys scroll in it"),
-    ("Esc", "put away what was told, the filter, this help"),
+    ("Esc", "close messages, the filter, this help"),
     ("q Ctrl-C", "quit"),
     ("", ""),
     ("", "Marks"),
@@ -40,7 +40,7 @@ pub const HELP: &[Hint] = &[
     ("!", "output: the system sends it"),
     ("δ", "silence: the system waits for an input"),
     ("τ", "internal: it happens unseen"),
-    ("~", "the solver did not say whether it can come"),
+    ("~", "the solver did not answer whether it is possible"),
     ("✗", "it cannot come now"),
 ];
 
@@ -71,7 +71,7 @@ pub fn hints(state: &ScreenState) -> Vec<Hint> {
             }
         },
         Overlay::Witness(witness) if witness.is_walk => {
-            vec![("↑ ↓", "scroll"), ("Enter", "walk it, message by message"), ("Esc", "back")]
+            vec![("↑ ↓", "scroll"), ("Enter", "step through it, message by message"), ("Esc", "back")]
         }
         Overlay::Witness(_) => vec![("↑ ↓", "scroll"), ("Esc", "back")],
     }

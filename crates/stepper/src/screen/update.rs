@@ -122,7 +122,7 @@ fn open_prompt(state: &mut ScreenState, purpose: LinePurpose) {
     if !is_possible {
         let why = match (purpose, state.scene.is_timed) {
             (LinePurpose::Delay, false) => "the model has no clocks, so time does not matter",
-            _ => "messages and times are for the walk along messages; `m` goes there",
+            _ => "messages and times need the mode with messages; `m` changes the mode",
         };
         state.told = Some(MoveReport::line(MoveTone::Note, why));
         return;

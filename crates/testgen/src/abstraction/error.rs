@@ -79,7 +79,7 @@ impl NotFinite {
             Self::Timed => "leave out the clocks, or test with `--tester cover`",
             Self::UnknownAtStart { .. } => "give the variable a value at start",
             Self::ObservedInput { .. } => "machines only know inputs that the tester sends",
-            Self::NoInput => "a machine needs an input in its first quiescent state",
+            Self::NoInput => "a machine needs an input in its first silent state",
             Self::SeveralStarts => "let the model start with one possible sequence of outputs",
             Self::TooManyValues { .. } => "bound the field by a range or by guards",
             Self::TooManyStates { .. } | Self::TooManyTransitions { .. } => {
@@ -102,14 +102,14 @@ impl fmt::Display for NotFinite {
             Self::Timed => write!(f, "the model has clocks"),
             Self::UnknownAtStart { var } => write!(f, "the value of `{var}` is unknown at start"),
             Self::ObservedInput { gate } => write!(f, "somebody else sends the observed input `{gate}`"),
-            Self::NoInput => write!(f, "no input is ever possible while the model is quiescent"),
+            Self::NoInput => write!(f, "no input is ever possible while the model is silent"),
             Self::SeveralStarts => {
-                write!(f, "the model may say different things before its first input")
+                write!(f, "the model may send different messages before its first input")
             }
             Self::TooManyValues { gate, limit } => {
                 write!(f, "`{gate}` may carry more than {limit} different values in one state")
             }
-            Self::TooManyStates { limit } => write!(f, "the model has more than {limit} quiescent states"),
+            Self::TooManyStates { limit } => write!(f, "the model has more than {limit} silent states"),
             Self::TooManyTransitions { limit } => {
                 write!(f, "the machine of the model has more than {limit} transitions")
             }

@@ -71,7 +71,7 @@ impl fmt::Display for NoAbstraction {
             Self::UnknownAtStart { var } => write!(f, "the value of `{var}` is unknown at start"),
             Self::ObservedInput { gate } => write!(f, "somebody else sends the observed input `{gate}`"),
             Self::NoInput => write!(f, "no input is ever possible while the model is silent"),
-            Self::SeveralStarts => write!(f, "the model may say different things before its first input"),
+            Self::SeveralStarts => write!(f, "the model may send different messages before its first input"),
             Self::EndlessReactions { location, limit } => {
                 write!(f, "more than {limit} transitions can follow one input before `{location}` is silent")
             }

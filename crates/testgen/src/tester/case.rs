@@ -248,6 +248,6 @@ fn meaning(verdict: CaseVerdict) -> &'static str {
         CaseVerdict::IncDur => "which the model allows, but the path does not go on",
         CaseVerdict::IncInputSpec => "another message from outside than the path has",
         CaseVerdict::IncInputUnspec => "a message from outside that the model does not mention",
-        CaseVerdict::IncOffPath => "on the path, but the rest of it cannot follow any more",
+        CaseVerdict::IncOffPath => "on the path, but the rest of the path is no longer possible",
     }
 }

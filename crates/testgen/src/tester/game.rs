@@ -273,7 +273,7 @@ impl Tester for GameTester {
             Some(input) => input,
             None if trace.ends_in_silence() && !self.arena.waits_for_silence() => {
                 TesterMove::Stop(TesterStop::GoalMissed(format!(
-                    "the system is silent, and `{}` needs it to speak",
+                    "the system is silent, but `{}` needs a message from it",
                     self.name
                 )))
             }

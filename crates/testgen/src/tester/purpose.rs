@@ -44,7 +44,7 @@ enum NoWayOn {
     #[error("no values were found that lead on along the purpose: {0}")]
     NotFound(UnknownReason),
     /// Values for the current switch were found, but they make the rest impossible.
-    #[error("the values at hand lead off the purpose ({0})")]
+    #[error("these values leave the path of the purpose ({0})")]
     LedOff(UnknownReason),
 }
 

@@ -182,12 +182,12 @@ impl Tester for RandomTester {
         }
         match (is_quiet, monitor.belief()) {
             (false, _) => TesterMove::Observe,
-            (true, Belief::Unspecified) => {
-                TesterMove::Stop(TesterStop::GoalMissed("the specification says nothing any more".into()))
-            }
+            (true, Belief::Unspecified) => TesterMove::Stop(TesterStop::GoalMissed(
+                "the model says nothing about what happens next".into(),
+            )),
             (true, _) => TesterMove::Stop(match &self.owed {
                 Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
-                None => TesterStop::GoalMet("the specification is at its end".into()),
+                None => TesterStop::GoalMet("the model has no further step".into()),
             }),
         }
     }

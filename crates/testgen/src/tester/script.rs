@@ -114,7 +114,7 @@ impl ScriptTester {
                 (Some(TestStepKind::Expect(gate, _)), Label::Quiescence) => self.silence(cx, *gate),
                 (Some(step), label) => {
                     let (seen, wanted) = (label.show(cx.pool, cx.sts), step_text(cx, step));
-                    Some(format!("{seen} came where the test says `{wanted}`"))
+                    Some(format!("{seen} arrived where the test expects `{wanted}`"))
                 }
             };
         }
@@ -163,7 +163,7 @@ impl ScriptTester {
         let name = &cx.sts.gates[gate].name;
         TesterMove::Stop(TesterStop::GoalMissed(match owed {
             Some(why) => format!("no values for `send {name}` were found: {why}"),
-            None => format!("the specification does not mention what `send {name}` says here"),
+            None => format!("the model has no transition for `send {name}` here"),
         }))
     }
 

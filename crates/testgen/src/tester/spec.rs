@@ -94,7 +94,7 @@ pub enum TesterSpecError {
         nearest: Option<String>,
     },
     /// There is no such option of a complete suite, or its value is not a number.
-    #[error("`{option}` says nothing about a complete suite")]
+    #[error("`{option}` has no meaning for a complete suite")]
     CompleteOption {
         /// The text of the option.
         option: String,

@@ -142,7 +142,7 @@ impl Tester for UniformTester {
             return stimulus;
         }
         if is_quiet {
-            TesterMove::Stop(TesterStop::GoalMet("the specification is at its end".into()))
+            TesterMove::Stop(TesterStop::GoalMet("the model has no further step".into()))
         } else {
             TesterMove::Observe
         }

@@ -52,7 +52,7 @@ pub enum AdapterError {
     #[error("the system closed the connection")]
     Closed,
     /// The system said something that is no message of the model.
-    #[error("the system said something unreadable: {reason}; it wrote: {line}")]
+    #[error("the system sent an unreadable message: {reason}; it wrote: {line}")]
     Unreadable {
         /// The text the system wrote, shortened if long.
         line: String,
@@ -60,7 +60,7 @@ pub enum AdapterError {
         reason: String,
     },
     /// The system said more than is read here; neither the system nor the tester is at fault.
-    #[error("the system said more than is read: {reason}; it wrote: {line}")]
+    #[error("the system sent more than the limit: {reason}; it wrote: {line}")]
     TooLarge {
         /// The beginning of the text, or the length that the system announced.
         line: String,
@@ -117,7 +117,7 @@ pub enum AdapterError {
     #[error("interrupted")]
     Interrupted,
     /// The model played as system cannot go on.
-    #[error("the model played as system: {0}")]
+    #[error("the simulated model: {0}")]
     Play(#[from] PlayError),
 }
 
@@ -309,7 +309,7 @@ impl fmt::Display for RefusedReset {
             ResetMismatch::Unmet(reason) => write!(out, ", which is not the answer expected: {reason}")?,
             ResetMismatch::ReadsLikeError => write!(
                 out,
-                ", which reads like an error; if it is the right answer, say so: `{{ send = \"...\", expect = '...' }}`"
+                ", which looks like an error; if it is the right reply, write `{{ send = \"...\", expect = '...' }}`"
             )?,
         }
         match tries {

@@ -320,7 +320,7 @@ impl HttpAdapter {
     /// answer and the request does the same however often it is made. Says whether it could.
     fn ask_again(&mut self, at: usize) -> Result<bool, AdapterError> {
         let connected = self.connect();
-        let mut link = connected.map_err(|_| ended_error("it takes no connections any more"))?;
+        let mut link = connected.map_err(|_| ended_error("it accepts no connections any more"))?;
         let Some(bytes) = self.asked[at].take_request() else { return Ok(false) };
         link.write(&bytes).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
         self.asked[at].go_on(link);

@@ -167,7 +167,7 @@ impl GreetedConnection {
         if self.to_come == Some(0) {
             return Err(AdapterError::Protocol {
                 line: cut(&output.label, 200),
-                reason: "an output although the adapter had said that it is silent until the next input: it is not \
+                reason: "an output, although the adapter declared that it is silent until the next input: it is not \
                          synchronous"
                     .into(),
             });
@@ -602,8 +602,8 @@ fn check_passage(
 ) -> Result<(), AdapterError> {
     let reason = match () {
         () if then < before => "its time goes back",
-        () if then > until => "its time has passed further than it was told to",
-        () if then < until && !has_spoken => "its time has stopped early although it said nothing",
+        () if then > until => "its clock went further than it was asked to",
+        () if then < until && !has_spoken => "its clock stopped early, but it sent no message",
         () => return Ok(()),
     };
     let line = format!("advanced to {} ns", then.as_nanos());
@@ -668,6 +668,6 @@ pub(super) fn decode_output(model: &Model, output: OutputMessage) -> Result<Labe
 pub(super) fn out_of_place(message: &ProtocolMessage) -> AdapterError {
     AdapterError::Protocol {
         line: cut(&message.to_line(), 200),
-        reason: "this message is out of place".into(),
+        reason: "this message is not expected here".into(),
     }
 }

@@ -54,7 +54,7 @@ pub enum ProtocolProblem {
     #[error("it has no field `{0}`")]
     NoSuchField(String),
     /// A field of the current message has no place.
-    #[error("nothing says where the field `{0}` stands")]
+    #[error("the place of the field `{0}` is not given")]
     NoPlace(String),
     /// A field of the current message cannot be written in its place.
     #[error("field `{field}`: {problem}")]
@@ -81,7 +81,7 @@ pub enum ProtocolProblem {
         name: String,
     },
     /// An output of the model is not described.
-    #[error("nothing says how `{0}` is recognised")]
+    #[error("there is no pattern for `{0}`")]
     Unrecognised(String),
     /// A template cannot be read.
     #[error(transparent)]

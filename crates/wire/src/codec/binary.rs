@@ -33,7 +33,7 @@ pub enum FieldMisfit {
         name: String,
     },
     /// A case of its enum has no number.
-    #[error("no number stands for `{0}`")]
+    #[error("there is no number for `{0}`")]
     NoNumber(String),
     /// Numbers stand for names, and it is no enum.
     #[error("only values of an enum have names, and it is {0}")]

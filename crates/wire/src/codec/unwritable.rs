@@ -37,7 +37,7 @@ pub enum UnwritableMessage {
     #[error("a record has no text")]
     Record,
     /// A collection stands where a text must.
-    #[error("a collection has no text; say how it is written under `items`")]
+    #[error("a collection has no text of its own; write its form under `items`")]
     Collection,
     /// A map stands where a text must.
     #[error("a map has no text")]
@@ -46,7 +46,7 @@ pub enum UnwritableMessage {
     #[error("the value {0:?} would break the framing")]
     BreaksFraming(String),
     /// An item is a case without template.
-    #[error("nothing says how the case `{0}` is written")]
+    #[error("the text of the case `{0}` is not given")]
     UndescribedCase(String),
     /// A template asks for a part that items do not have.
     #[error("an item has no part `{0}`")]

@@ -70,6 +70,6 @@ fn a_line_that_says_two_things_at_once_is_no_message() {
         r#"{"type":"output","label":"tea","x":{"y":0,"y":0}}"#,
     ] {
         let reason = ProtocolMessage::from_line(line).unwrap_err().reason;
-        assert!(reason.contains("stands twice in one object"), "{line}: {reason}");
+        assert!(reason.contains("occurs twice in one object"), "{line}: {reason}");
     }
 }

@@ -63,7 +63,7 @@ impl CampaignObserver for WatchedCampaign {
         // Once for every address: the line of progress and the journal have the rest.
         if self.silent.insert(address.to_owned()) {
             eprintln!(
-                "`{address}` does not answer and rests for {} ms, then longer: {said}",
+                "`{address}` does not answer; the next try is in {} ms, later tries after longer pauses: {said}",
                 rest.as_millis()
             );
         }
@@ -82,7 +82,7 @@ fn progress_line(tally: &CampaignTally, before: u64, count: u64, elapsed: Durati
     let now = tally.done.saturating_sub(before);
     let rate = now as f64 / elapsed.as_secs_f64().max(0.001);
     let left = (tally.open + tally.running) as f64 / rate.max(1e-9);
-    let left = if now > 0 { format!("{left:.0} s left") } else { "nobody knows how long".to_owned() };
+    let left = if now > 0 { format!("{left:.0} s left") } else { "time left unknown".to_owned() };
     format!(
         "{} of {count} units done, {} running, {} failed, {} retried, {rate:.1} units/s, {left}",
         tally.done, tally.running, tally.aside, tally.retried

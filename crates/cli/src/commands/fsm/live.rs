@@ -20,7 +20,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::machine::Messages;
 
 /// The help on a system that cannot be tested.
-const CHECK: &str = "no verdict: check that the system starts and speaks the adapter protocol";
+const CHECK: &str = "no verdict: check that the system starts and uses the adapter protocol";
 
 /// The reason why a test of a live system ended without an answer.
 pub enum LiveTestError {

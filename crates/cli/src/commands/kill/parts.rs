@@ -131,7 +131,7 @@ pub fn read_outcome(model: &Model, mutant: &Mutant, result: &Json) -> Result<Mut
         _ => outcome(result, model),
     };
     told.filter(|_| is_it).ok_or_else(|| {
-        CliError::usage(format!("what is told of mutant `{}` does not fit the model", mutant.id))
+        CliError::usage(format!("the result of mutant `{}` does not fit the model", mutant.id))
             .help("delete its part and do it again")
     })
 }

@@ -13,8 +13,7 @@ use crate::limit;
 /// Returns the error of a system that failed while it was learned.
 pub fn learning_error(error: impl Into<LiveTestError>) -> CliError {
     error.into().into_stop(|said| {
-        let message =
-            format!("the system does not always greet alike: now it says {said} before the first input");
+        let message = format!("the system sends different messages before the first input: this time {said}");
         CliError::new(ExitStatus::Inconclusive, message)
     })
 }
@@ -41,11 +40,11 @@ fn help(error: &SessionError<LiveTestError>) -> Option<&'static str> {
     Some(match error {
         SessionError::System(_) | SessionError::Recorded(_) => return None,
         SessionError::TwoWays { .. } => {
-            "does a reset bring it to its first state? are answers later than the quiescence time? \
-             `--unstable majority` believes the usual answer, `--unstable draft` writes a model with choices"
+            "does a reset bring it back to its initial state? do replies take longer than `--silence-ms`? \
+             `--unstable majority` accepts the usual reply, `--unstable draft` writes a model with choices"
         }
         SessionError::TwoWaysForValues { .. } => {
-            "does a reset bring it to its first state? are answers later than the quiescence time? `--unstable majority` \
+            "does a reset bring it back to its initial state? do replies take longer than `--silence-ms`? `--unstable majority` \
              believes the usual answer"
         }
         SessionError::Incomparable { .. } => {

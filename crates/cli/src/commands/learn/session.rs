@@ -104,7 +104,7 @@ impl<'m> SessionFile<'m> {
                 let there: Json = json::read(first).unwrap_or_default();
                 let is_same = |name: &str| there[name] == header[name];
                 if !["format", "model", "inputs"].into_iter().all(is_same) {
-                    return Err(no_session().help("name another file; the session keeps what it has"));
+                    return Err(no_session().help("name another file; this session stays as it is"));
                 }
                 let is_identified = is_of_system(&there, &system, &path)?;
                 if !text.ends_with('\n') {
@@ -125,7 +125,7 @@ impl<'m> SessionFile<'m> {
         // A later session would take what stands in place of the secret for the answer.
         if redaction::is_in(&lines) {
             eprintln!(
-                "note: the session `{}` is not kept from here on: there is a secret in an answer",
+                "note: the session `{}` is not saved from here on: a reply contains a secret",
                 self.path
             );
             self.out = None;
@@ -175,7 +175,7 @@ fn is_of_system(header: &Json, system: &SystemFacts, path: &str) -> Result<bool,
     match system_difference(&before, system) {
         None => Ok(true),
         Some(why) => Err(CliError::usage(format!("`{path}` is a session of another system: {why}"))
-            .help("name another file, and learn this system from the start; the session keeps what it has")),
+            .help("name another file to learn this system from the start; this session stays as it is")),
     }
 }
 

@@ -160,7 +160,7 @@ pub fn merge_scores(
         let at = unit as usize % mutants.len().max(1);
         let Some(mutant) = mutants.get(at) else { continue };
         let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
-        let misfit = || CliError::usage(format!("what is told of mutant `{}` does not fit", mutant.id));
+        let misfit = || CliError::usage(format!("the result of mutant `{}` does not fit", mutant.id));
         let number = |name: &str| text.result.get(name).and_then(Json::as_u64).map(|n| n as usize);
         kills.tests.resize(kills.tests.len().max(number("tests").ok_or_else(misfit)?), Vec::new());
         kills.ios = number("ios").or(kills.ios);

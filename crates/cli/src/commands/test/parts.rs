@@ -351,7 +351,7 @@ pub fn merge_campaign(
     let added = regressions::add(Path::new(&merge_args.out), spec, &[], &outcome.failures, &secrets);
     added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
     let told = if merge_args.json {
-        let mut result = outcome_json(spec, config, outcome);
+        let mut result = outcome_json(spec, config, outcome, &secrets);
         if let Some(dated) = &merge_args.dated {
             result["dated"] = json!(dated);
         }

@@ -70,11 +70,15 @@ pub fn show(
         None => format!("{} steps", group_digits(outcome.steps)),
     };
     let (taken, total) = transitions(sts, outcome);
-    let more = match plan.and_then(|plan| plan.time_to_finish(limit)) {
-        Some(time) => format!("about `--for {}s` would finish the plan", time.as_secs()),
-        None => "`--for` gives it longer".to_owned(),
-    };
-    writeln!(out, "ended by the clock after {done}, with {taken} of {total} transitions covered; {more}")
+    let more = plan.and_then(|plan| {
+        let (time, all) = (plan.time_to_finish(limit)?, group_digits(plan.planned));
+        Some(format!("about `--for {}s` would be enough for all {all} {}", time.as_secs(), plan.unit))
+    });
+    let more = more.unwrap_or_else(|| "`--for TIME` tests longer".to_owned());
+    writeln!(
+        out,
+        "stopped: the time was up after {done}, with {taken} of {total} transitions covered; {more}"
+    )
 }
 
 /// Returns the plan for programs; null if the tester has none.

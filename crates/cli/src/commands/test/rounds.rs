@@ -60,7 +60,7 @@ pub fn feedback(
             let result: Option<UnitRecord> = serde_json::from_value(text.result).ok();
             let told = result.and_then(|told| told.coverage.to_coverage(&spec.sts));
             coverage.add(&told.ok_or_else(|| {
-                CliError::usage(format!("what unit {} told does not fit the model", unit + 1))
+                CliError::usage(format!("the result of unit {} does not fit the model", unit + 1))
                     .help("delete its part and do it again")
             })?);
         }

@@ -279,7 +279,7 @@ impl ChosenTester {
             let Some((out_of, all)) = tester.suspects().map(Suspects::ruled_out) else { return Ok(()) };
             return writeln!(
                 out,
-                "mutants: the system is none of {out_of} of {all} that can be told from the model"
+                "mutants: the system is none of {out_of} of the {all} mutants that can be told apart from the model"
             );
         }
         if let Self::Game(tester) = self {
@@ -292,15 +292,11 @@ impl ChosenTester {
         }
         let Self::Cover(tester, set) = self else { return Ok(()) };
         let executed = tester.tally().iter().filter(|tally| tally.passed > 0).count();
-        writeln!(
-            out,
-            "purposes: {executed} of {} reached; they take {} of {} {}, {} of which the runs covered",
-            set.purposes.len(),
-            set.covered_items().len(),
-            set.total,
-            set.criterion.noun(),
-            tester.conservative().len(),
-        )?;
+        let covered = match tester.conservative().len() {
+            0 => String::new(),
+            n => format!("; their runs covered {n} of {} {}", set.total, set.criterion.noun()),
+        };
+        writeln!(out, "purposes: {executed} of {} reached{covered}", set.purposes.len())?;
         for (purpose, tally) in set.purposes.iter().zip(tester.tally()) {
             if let (0, Some(reason)) = (tally.passed, &tally.reason) {
                 writeln!(out, "  purpose `{}` was not reached: {reason}", purpose.name)?;

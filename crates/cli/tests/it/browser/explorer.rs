@@ -178,7 +178,7 @@ fn coverage_fills_in_while_a_campaign_runs_and_a_failure_is_opened() {
     pace(&browser, 0);
     browser.press("p");
     browser.wait_for(&format!("document.querySelectorAll('.edge.taken').length > {halfway}"));
-    browser.wait_for("document.querySelector('#phase')?.textContent === 'Over: it failed'");
+    browser.wait_for("document.querySelector('#phase')?.textContent === 'Ended: failed'");
     browser.click(".failure");
     browser.wait_for_element(".one-run .forbidden");
     assert!(browser.text(".forbidden").contains("toggle == b3"), "{}", browser.text(".forbidden"));
@@ -271,7 +271,7 @@ for line in sys.stdin:
     browser.go(&explorer.at("live"));
     browser.wait_for_element("#tester");
     browser.press(key::ENTER);
-    browser.wait_for("document.querySelector('#phase')?.textContent === 'Over: it failed'");
+    browser.wait_for("document.querySelector('#phase')?.textContent === 'Ended: failed'");
     let unharmed = |what: &str| {
         let text = browser.text("body");
         assert!(text.contains("<script>document.title='owned'</script>"), "{what}: it is shown as text");

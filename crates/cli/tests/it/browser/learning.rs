@@ -55,7 +55,7 @@ fn a_hypothesis_grows_before_the_eyes_of_whoever_watches() {
     let Some(browser) = Browser::open() else { return };
     let system = format!("stdio:{} sut {METER} --stdio", env!("CARGO_BIN_EXE_ioxide"));
     let inputs = ["--input", "press", "--input", "coin(value: 1)"];
-    let options = ["--extra", "1", "--quiescence-ms", "150", "--seed", "1"];
+    let options = ["--extra", "1", "--silence-ms", "150", "--seed", "1"];
     let mut learning = WatchedLearning::start(&[&[METER, "--sut", &system][..], &inputs, &options].concat());
     browser.go(&learning.url);
     browser.wait_for("/^(Asking|Testing)/.test(document.querySelector('#phase')?.textContent ?? '')");

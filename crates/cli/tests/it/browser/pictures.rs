@@ -105,7 +105,7 @@ fn redis(browser: &Browser, scratch: &Path) {
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
         .args(["test", "redis.iox", "--sut", "redis", "--tester", "random", "--seed", "1", "--runs", "3"])
         // Long enough for a machine that is busy.
-        .args(["--steps", "80", "--quiescence-ms", "300", "--report"])
+        .args(["--steps", "80", "--silence-ms", "300", "--report"])
         .arg(&runs)
         .current_dir(root().join("examples/redis"))
         .output()

@@ -46,7 +46,7 @@ fn a_faulty_service_fails() {
 #[test]
 fn a_service_slower_than_its_quiescence_time_is_waited_for() {
     if has_program("python3") {
-        let args = [&TEST[..], &["8", "--quiescence-ms", "60"]].concat();
+        let args = [&TEST[..], &["8", "--silence-ms", "60"]].concat();
         let (text, code) = ioxide("--slow 400", &args);
         assert_eq!(code, 0, "{text}");
     }

@@ -10,7 +10,7 @@ use crate::program::root;
 fn test_adder(flags: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ioxide"))
         .args(["test", "examples/adder.iox", "--seed", "1", "--runs", "3", "--steps", "30", "--json"])
-        .args(["--quiescence-ms", "200"])
+        .args(["--silence-ms", "200"])
         .args(["--sut", &format!("stdio:python3 examples/python/adder.py {flags}")])
         .current_dir(root())
         .env("PYTHONPATH", "sdk/python")

@@ -156,7 +156,7 @@ fn against(reply: &'static str) -> Output {
     let kept = project.lines().filter(|line| !line.starts_with("start") && !line.starts_with("ready"));
     let project = kept.collect::<Vec<_>>().join("\n").replace("127.0.0.1:{port}", &address.to_string());
     // Half a message is waited for as long as a message may take.
-    let project = project.replace("quiescence_ms", "limit_ms = 700\nquiescence_ms");
+    let project = project.replace("silence_ms", "limit_ms = 700\nsilence_ms");
     fs::write(folder.path().join("ioxide.toml"), project).expect("a file");
     test(folder.path())
 }

@@ -9,7 +9,7 @@ use super::*;
 
 /// The pause between two pieces; a machine that adds four seconds to one is too slow for this test.
 const PAUSE: Duration = Duration::from_millis(700);
-const LIMITS: &str = "quiescence_ms = 100\nlimit_ms = 5000\n";
+const LIMITS: &str = "silence_ms = 100\nlimit_ms = 5000\n";
 
 /// Writes `bytes` in `pieces` pieces.
 fn drip(stream: &mut TcpStream, bytes: &[u8], pieces: usize) {

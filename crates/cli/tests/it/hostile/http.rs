@@ -7,7 +7,7 @@ use super::*;
 
 fn system(address: &str) -> String {
     format!(
-        "kind = \"http\"\nurl = \"http://{address}\"\nquiescence_ms = 100\nlimit_ms = 800\n\
+        "kind = \"http\"\nurl = \"http://{address}\"\nsilence_ms = 100\nlimit_ms = 800\n\
         reset = {{ method = \"DELETE\", path = \"/all\" }}\ninputs = {{ ping = {{ path = \"/ping\" }} }}\n\
         outputs = {{ pong = {{ status = 200, body = \"PONG\" }} }}"
     )

@@ -33,7 +33,7 @@ const PLAYED: &str = "kind = \"stdio\"\ncommand = \"echo $$ > pid; exec IOXIDE s
 
 #[test]
 fn ctrl_c_ends_a_long_wait() {
-    let system = format!("{PLAYED}\nquiescence_ms = 3600000");
+    let system = format!("{PLAYED}\nsilence_ms = 3600000");
     let folder = Folder::new(&system);
     let child = folder.start(&["--runs", "1", "--steps", "1000"]);
     until("it is started", || pid(&folder).is_some());
@@ -62,7 +62,7 @@ fn ctrl_c_ends_the_wait_for_a_server() {
 
 #[test]
 fn a_killed_program_loses_no_step_and_leaves_nobody_behind() {
-    let folder = Folder::new(&format!("{PLAYED}\nquiescence_ms = 5"));
+    let folder = Folder::new(&format!("{PLAYED}\nsilence_ms = 5"));
     let mut child = folder.start(&["--runs", "1", "--steps", "1000000", "--report", "runs"]);
     let record = folder.path().join("runs/campaign.jsonl");
     until("there are steps", || fs::read_to_string(&record).unwrap_or_default().lines().count() > 50);

@@ -21,7 +21,7 @@ const MESSAGES: &str = "model Echo { input ping input pang output pong output pu
     state idle { on ping -> busy  on pang -> other } state busy { emit pong -> idle } state other { emit pung -> idle } }
 ";
 
-const SPEECH: &str = "kind = \"text\"\nquiescence_ms = 60\nlimit_ms = 800\n\
+const SPEECH: &str = "kind = \"text\"\nsilence_ms = 60\nlimit_ms = 800\n\
     inputs = { ping = \"PING\", pang = \"PANG\" }\noutputs = { pong = \"PONG\", pung = \"PUNG (?P<n>-?[0-9]+)\" }\n";
 
 #[track_caller]
@@ -66,8 +66,8 @@ fn the_time_limit_ends_what_has_no_end() {
     let counter = "n=0; while read x; do n=$((n+1)); echo PUNG $n; done";
     let flood = "read x; while :; do echo PONG; sleep 0.02; done";
     // On a busy machine they take their time between two lines, and must not seem silent.
-    for (system, quiescence) in [(counter, "quiescence_ms = 700"), (flood, "quiescence_ms = 3000")] {
-        let ended = learn_by(&SPEECH.replace("quiescence_ms = 60", quiescence), system, &[]);
+    for (system, quiescence) in [(counter, "silence_ms = 700"), (flood, "silence_ms = 3000")] {
+        let ended = learn_by(&SPEECH.replace("silence_ms = 60", quiescence), system, &[]);
         assert_eq!(ended.code, 5, "{system}: {}", ended.text);
         assert!(ended.text.contains("no machine: the time limit was reached"), "{system}: {}", ended.text);
     }

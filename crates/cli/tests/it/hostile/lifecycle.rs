@@ -16,7 +16,7 @@ fn campaign(folder: &Folder, code: i32, says: &[&str]) {
 fn played(start: &str, more: &str) -> Folder {
     let start = start.replace("SERVE", "IOXIDE sut echo.iox --listen 127.0.0.1:{port} --solver none");
     Folder::new(&format!(
-        "kind = \"tcp\"\naddress = \"127.0.0.1:{{port}}\"\nquiescence_ms = 50\nready_ms = 30000\n\
+        "kind = \"tcp\"\naddress = \"127.0.0.1:{{port}}\"\nsilence_ms = 50\nready_ms = 30000\n\
          start = '''{start}'''\n{more}"
     ))
 }
@@ -48,7 +48,7 @@ fn a_server_that_does_not_listen_yet_is_awaited() {
 #[test]
 fn a_server_that_somebody_else_starts_is_awaited_too() {
     let address = nobody();
-    let system = format!("kind = \"tcp\"\naddress = \"{address}\"\nquiescence_ms = 50\nready_ms = 30000");
+    let system = format!("kind = \"tcp\"\naddress = \"{address}\"\nsilence_ms = 50\nready_ms = 30000");
     let folder = Folder::new(&system);
     let child = folder.start(&["--runs", "2", "--steps", "6"]);
     std::thread::sleep(Duration::from_millis(300));
@@ -87,7 +87,7 @@ fn a_server_that_serves_one_connection_is_probed_without_one() {
         return;
     }
     let folder = Folder::new(
-        "kind = \"text\"\naddress = \"127.0.0.1:{port}\"\nquiescence_ms = 300\nready_ms = 30000\n\
+        "kind = \"text\"\naddress = \"127.0.0.1:{port}\"\nsilence_ms = 300\nready_ms = 30000\n\
          start = \"python3 once.py {port}\"\nready = \"tcp:127.0.0.1:{port}\"\n\
          inputs = { ping = \"PING\" }\noutputs = { pong = \"PONG\" }",
     );
@@ -105,7 +105,7 @@ fn a_text_server_without_reset_is_an_error_that_names_the_ways() {
 /// A child that speaks text.
 fn child(more: &str, script: &str) -> String {
     format!(
-        "kind = \"text\"\nquiescence_ms = 100\n{more}\noutputs = {{ pong = \"PONG\" }}\ncommand = '''\n{script}\n'''"
+        "kind = \"text\"\nsilence_ms = 100\n{more}\noutputs = {{ pong = \"PONG\" }}\ncommand = '''\n{script}\n'''"
     )
 }
 
@@ -131,7 +131,7 @@ fn inputs_are_ended_like_outputs() {
 /// Speaks the protocol, and ends at a reset if `ends` says so.
 fn ending(ends: &str) -> Folder {
     Folder::new(&format!(
-        "kind = \"stdio\"\nquiescence_ms = 50\ncommand = '''\n\
+        "kind = \"stdio\"\nsilence_ms = 50\ncommand = '''\n\
          echo '{{\"type\":\"hello\",\"protocol\":1}}'; n=0\n\
          while read -r line; do case $line in\n\
          *configure*) echo '{{\"type\":\"ready\"}}';;\n\

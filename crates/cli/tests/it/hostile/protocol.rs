@@ -14,7 +14,7 @@ fn child(script: &str) -> String {
     let greeting = format!("echo '{HELLO}'; read x; echo '{READY}'");
     let sent = r#"read x; echo '{"type":"sent","id":1}'"#;
     let script = format!("{greeting}; {script}").replace("SENT", sent).replace("PONG", PONG);
-    format!("kind = \"stdio\"\nquiescence_ms = 100\nlimit_ms = 800\ncommand = '''\n{script}\n'''")
+    format!("kind = \"stdio\"\nsilence_ms = 100\nlimit_ms = 800\ncommand = '''\n{script}\n'''")
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_child_that_does_not_answer_a_reset() {
     assert!(helped.text.contains("no `ready` from the system within 800 ms"), "{}", helped.text);
     assert!(helped.text.contains("it was started again"), "{}", helped.text);
     let never = r#"kind = "stdio"
-quiescence_ms = 100
+silence_ms = 100
 limit_ms = 800
 command = '''echo '{"type":"hello","protocol":1,"reset":"message"}'; while read x; do :; done'''"#;
     check(never, TROUBLE, &["no `ready` from the system within 800 ms"]);
@@ -91,7 +91,7 @@ fn tcp(sent: bool, act: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> S
             act(stream);
         }
     });
-    format!("kind = \"tcp\"\naddress = \"{address}\"\nquiescence_ms = 100\nlimit_ms = 800")
+    format!("kind = \"tcp\"\naddress = \"{address}\"\nsilence_ms = 100\nlimit_ms = 800")
 }
 
 #[test]

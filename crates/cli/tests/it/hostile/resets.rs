@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 
 /// Lines of a project file for a text system; a ping before the reset was accepted is answered by nonsense.
-const SPEECH: &str = "kind = \"text\"\nquiescence_ms = 100\nlimit_ms = 10000\n\
+const SPEECH: &str = "kind = \"text\"\nsilence_ms = 100\nlimit_ms = 10000\n\
     inputs = { ping = \"PING\" }\noutputs = { pong = \"PONG\" }\n";
 
 /// The address of a chat server that refuses all but every `nth` registration.
@@ -65,7 +65,7 @@ fn resets_of_connections_are_repeated_too() {
             system Pair { client[i in 1..2]: Client }";
         fs::write(folder.path().join("echo.iox"), model).expect("a model");
         let project = format!(
-            "[sut.s]\nkind = \"text\"\nquiescence_ms = 100\nreset = \"reconnect\"\n\
+            "[sut.s]\nkind = \"text\"\nsilence_ms = 100\nreset = \"reconnect\"\n\
              [sut.s.connections.c]\npart = \"client\"\naddress = \"{}\"\n\
              reset = {{ send = \"NICK n{{index}}\", expect = '001 .*' }}\n\
              inputs = {{ ping = \"PING\" }}\noutputs = {{ pong = \"PONG\" }}\n",
@@ -106,7 +106,7 @@ fn service(nth: usize, refusal: &'static str) -> String {
 
 fn http(address: &str, expect: &str) -> String {
     format!(
-        "kind = \"http\"\nurl = \"http://{address}\"\nquiescence_ms = 100\n\
+        "kind = \"http\"\nurl = \"http://{address}\"\nsilence_ms = 100\n\
         reset = {{ method = \"DELETE\", path = \"/all\"{expect} }}\ninputs = {{ ping = {{ path = \"/ping\" }} }}\n\
         outputs = {{ pong = {{ status = 200, body = \"PONG\" }} }}"
     )

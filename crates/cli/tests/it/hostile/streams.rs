@@ -31,7 +31,7 @@ fn stream(is_socket: bool, act: impl Fn(&mut TcpStream) + Send + Sync + Clone + 
     });
     let (open, status) = if is_socket { ("websocket = true, ", 101) } else { ("", 200) };
     let folder = Folder::new(&format!(
-        "kind = \"http\"\nurl = \"http://{address}\"\nquiescence_ms = 300\nlimit_ms = 4000\nmessage_ms = 4000\nreset = \"none\"\n\
+        "kind = \"http\"\nurl = \"http://{address}\"\nsilence_ms = 300\nlimit_ms = 4000\nmessage_ms = 4000\nreset = \"none\"\n\
         inputs = {{ ping = {{ {open}path = \"/\" }} }}\n\
         outputs = {{ open = {{ status = {status} }}, told = {{ event = \"message\", fields = {{ n = \"/n\" }} }} }}"
     ));

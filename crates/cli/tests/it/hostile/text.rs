@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use super::*;
 
 /// The settings that all these systems have in common; `reset` is answered by one line.
-const SPEECH: &str = "kind = \"text\"\nquiescence_ms = 100\nlimit_ms = 800\n\
+const SPEECH: &str = "kind = \"text\"\nsilence_ms = 100\nlimit_ms = 800\n\
     inputs = { ping = \"PING\\n\" }\noutputs = { pong = \"PONG\" }\n";
 
 fn child(script: &str) -> String {
@@ -69,7 +69,7 @@ fn a_socket_that_misbehaves() {
 fn a_slow_child_passes_where_it_has_the_time() {
     let slow = child("while read x; do sleep 1.6; echo PONG; done");
     check(&slow, FAIL, &["·│ got"]);
-    let times = |line: &str| slow.replace("quiescence_ms = 100", &format!("quiescence = {{ {line} }}"));
+    let times = |line: &str| slow.replace("silence_ms = 100", &format!("silence = {{ {line} }}"));
     check(&times("default = 100, in.busy = 20000"), 0, &["passed"]);
     check(&times("default = 100, after.ping = 20000"), 0, &["passed"]);
     check(&times("default = 100, in.idle = 20000"), FAIL, &["·│ got"]);

@@ -126,7 +126,7 @@ fn speaks_by(way: &str, name: &str, model: &str, system: &str, code: i32, says: 
 const HELLO: &str = r#"{"type":"hello","protocol":1,"reset":"restart"}"#;
 const READY: &str = r#"{"type":"ready"}"#;
 const SENT: &str = r#"{"type":"sent","id":1}"#;
-const TIMES: &str = "quiescence_ms = 2000\nlimit_ms = 20000";
+const TIMES: &str = "silence_ms = 2000\nlimit_ms = 20000";
 
 #[test]
 fn by_the_streams_of_a_child() {

@@ -37,8 +37,8 @@ const ADVANCED: &str = r#"printf '{"type":"advanced","now_ns":%d}\n'"#;
 #[test]
 fn time_that_is_not_as_told_is_an_error() {
     let rows = [
-        ("$((to + 1))", "its time has passed further than it was told to"),
-        ("$((to > 0 ? to - 1 : 0))", "its time has stopped early although it said nothing"),
+        ("$((to + 1))", "its clock went further than it was asked to"),
+        ("$((to > 0 ? to - 1 : 0))", "its clock stopped early, but it sent no message"),
         ("$((asked == 1 ? to : 0))", "its time goes back"),
     ];
     for (now, says) in rows {
@@ -63,7 +63,7 @@ fn an_adapter_that_never_says_that_time_has_passed_is_given_up() {
 fn an_answer_to_advance_that_is_none_is_an_error() {
     adapter("true", "echo '{\"type\":\"advanced\"}'", &[]).expect(6, &["now_ns"]);
     adapter("true", "echo '{\"type\":\"advanced\",\"now_ns\":-5}'", &[]).expect(6, &["now_ns"]);
-    adapter("true", "echo '{\"type\":\"ready\"}'", &[]).expect(6, &["out of place"]);
+    adapter("true", "echo '{\"type\":\"ready\"}'", &[]).expect(6, &["not expected here"]);
 }
 
 #[test]

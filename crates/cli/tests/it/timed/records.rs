@@ -17,7 +17,7 @@ fn the_judge_agrees_with_the_run() {
     let (_folder, path) = recorded(&format!("model:{LATE}"), "random");
     ioxide(&["judge", ATM, &path]).expect(1, &["FAIL", "`wclock <= 1s` does not hold"]);
     ioxide(&["judge", LATE, &path]).expect(0, &["PASS"]);
-    for (flag, says) in [("--more", "`asked == amt`"), ("--silent", "before so much time had passed")] {
+    for (flag, says) in [("--more", "`asked == amt`"), ("--silent", "its deadline has passed")] {
         let Some(sut) = python(flag) else { return };
         let (_folder, path) = recorded(&sut, "purpose:cash");
         ioxide(&["judge", ATM, &path]).expect(1, &["FAIL", says]);
@@ -68,7 +68,7 @@ fn a_trace_from_elsewhere_has_times() {
     judged(&[TRANSC, &debit(r#""time": 3.001"#)], &["--latency-ms", "1"]).expect(0, &["PASS"]);
     judged(&[TRANSC, &debit(r#""time": 3.001"#)], &["--resolution-ms", "1"]).expect(0, &["PASS"]);
     judged(&[TRANSC, r#"{"time": 2.5}"#], &[]).expect(0, &["PASS"]);
-    judged(&[TRANSC, r#"{"after": 1.5}"#], &[]).expect(1, &["FAIL", "before so much time had passed"]);
+    judged(&[TRANSC, r#"{"after": 1.5}"#], &[]).expect(1, &["FAIL", "its deadline has passed"]);
 }
 
 #[test]

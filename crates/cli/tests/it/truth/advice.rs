@@ -17,7 +17,7 @@ fn what_comes_unasked_was_counted_as_an_answer_and_made_quiescence_times_absurd(
             peer.say("TICK");
         }
     });
-    let folder = Folder::new(model, &text(&address, &["PING"], &["PONG", "TICK"], "quiescence_ms = 400"));
+    let folder = Folder::new(model, &text(&address, &["PING"], &["PONG", "TICK"], "silence_ms = 400"));
     let ended = folder.test(&["--runs", "2", "--steps", "12", "--seed", "1", "-v"]);
     ended.check(0, &["2 passed", "PONG  "]);
     let answers = ended.text.split("response times").nth(1).expect("times of answers");

@@ -32,7 +32,7 @@ fn third(broken: impl Fn(crate::truth::server::Peer) + Send + Sync + Clone + 'st
 }
 
 fn folder(address: &str) -> Folder {
-    Folder::new(ECHO, &text(address, &["PING", "STOP"], &["PONG"], "quiescence_ms = 60"))
+    Folder::new(ECHO, &text(address, &["PING", "STOP"], &["PONG"], "silence_ms = 60"))
 }
 
 fn find(folder: &Folder) -> crate::truth::Ended {
@@ -87,7 +87,7 @@ fn a_model_may_allow_that_the_connection_is_closed() {
         "state busy { emit PONG -> idle  emit closed -> over }\n    state over {}",
     );
     let address = third(|peer| peer.hang_up());
-    let folder = Folder::new(&model, &text(&address, &["PING", "STOP"], &["PONG"], "quiescence_ms = 60"));
+    let folder = Folder::new(&model, &text(&address, &["PING", "STOP"], &["PONG"], "silence_ms = 60"));
     folder.test(&["--runs", "3", "--steps", "30", "--seed", "2"]).check(0, &["3 passed"]);
 }
 

@@ -59,7 +59,7 @@ fn start(folder: &Folder, pid: &Sender<u32>) -> Child {
 fn waits_are_extended_by_the_lag_of_the_machine_and_that_is_said() {
     let (pid, tester) = channel();
     // Silence would be a failure after two seconds, of which one passes while the tester stands still.
-    let project = text(&stopping(tester), &["PING"], &["PONG"], "quiescence_ms = 1000");
+    let project = text(&stopping(tester), &["PING"], &["PONG"], "silence_ms = 1000");
     let folder = Folder::new(ECHO, &project);
     let output = start(&folder, &pid).wait_with_output().expect("it ends");
     let told =

@@ -20,7 +20,7 @@ const ECHO: &str = "model Echo {
 /// The time of a first reply: longer than silence is confirmed for below, shorter than any limit.
 const COLD: Duration = Duration::from_millis(1_200);
 /// Silence is confirmed after ten times this.
-const SETTINGS: &str = "quiescence_ms = 20\nlimit_ms = 60000";
+const SETTINGS: &str = "silence_ms = 20\nlimit_ms = 60000";
 
 const RUNS: [&str; 7] = ["--runs", "2", "--steps", "6", "--seed", "1", "-v"];
 
@@ -159,7 +159,7 @@ fn a_connection_that_is_cold_is_awaited_beside_one_that_has_spoken() {
 #[test]
 fn a_system_that_never_replies_still_fails() {
     let deaf = answering(Duration::ZERO, |_| None);
-    let project = text(&deaf, &["PING"], &["PONG"], "quiescence_ms = 20\nlimit_ms = 300");
+    let project = text(&deaf, &["PING"], &["PONG"], "silence_ms = 20\nlimit_ms = 300");
     let ended = Folder::new(ECHO, &project).test(&RUNS);
     ended.check(1, &["FAIL", "!PONG", "failed again 3 of 3 times", "minimal failing run: 2 steps"]);
 }
@@ -173,7 +173,7 @@ fn a_later_reply_is_not_awaited_as_the_first_is() {
         }
         while peer.hear().is_some() {}
     });
-    let project = text(&address, &["PING"], &["PONG"], "quiescence_ms = 20\nlimit_ms = 600000");
+    let project = text(&address, &["PING"], &["PONG"], "silence_ms = 20\nlimit_ms = 600000");
     let ended = Folder::new(ECHO, &project).test(&["--runs", "1", "--steps", "8", "--seed", "1"]);
     ended.check(1, &["FAIL", "!PONG", "failed again 3 of 3 times"]);
 }

@@ -54,7 +54,7 @@ fn serve(mut peer: Peer, stops: Stops) {
 
 fn ticker(delay_ms: u64, stops: Stops) -> Folder {
     let address = listen(Duration::from_millis(delay_ms), move |peer| serve(peer, stops));
-    let project = text(&address, &["START", "STOP"], &["STARTED", "TICK", "STOPPED"], "quiescence_ms = 150");
+    let project = text(&address, &["START", "STOP"], &["STARTED", "TICK", "STOPPED"], "silence_ms = 150");
     Folder::new(TICKER, &project)
 }
 

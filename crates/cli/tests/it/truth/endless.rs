@@ -108,6 +108,6 @@ fn a_campaign_ends_by_its_limit() {
     // Nobody waits for an hour of silence.
     let silent = "stdio:echo '{\"type\":\"hello\",\"protocol\":1,\"reset\":\"restart\"}'; read x; \
         echo '{\"type\":\"ready\"}'; read x; echo '{\"type\":\"sent\",\"id\":1}'; sleep 3600";
-    let ended = test(silent, &[&endless[..], &["--tester", "random", "--quiescence-ms", "3600000"]].concat());
+    let ended = test(silent, &[&endless[..], &["--tester", "random", "--silence-ms", "3600000"]].concat());
     ended.check(5, &["partial: the time limit was reached"]);
 }

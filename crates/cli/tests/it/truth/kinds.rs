@@ -43,7 +43,7 @@ fn server(fault: Fault) -> Folder {
 
 fn project(way: &str) -> String {
     format!(
-        "[sut.s]\nkind = \"text\"\n{way}\nquiescence_ms = 30\nlimit_ms = 1000\n[sut.s.inputs]\nPUT = \"PUT {{n}}\"\n\
+        "[sut.s]\nkind = \"text\"\n{way}\nsilence_ms = 30\nlimit_ms = 1000\n[sut.s.inputs]\nPUT = \"PUT {{n}}\"\n\
          [sut.s.outputs]\nOK = 'OK'\n"
     )
 }
@@ -110,7 +110,7 @@ done
 #[test]
 fn an_adapter_that_does_not_confirm_one_value_hangs() {
     let project =
-        "[sut.s]\nkind = \"stdio\"\ncommand = \"exec sh deaf.sh\"\nlimit_ms = 400\nquiescence_ms = 30\n";
+        "[sut.s]\nkind = \"stdio\"\ncommand = \"exec sh deaf.sh\"\nlimit_ms = 400\nsilence_ms = 30\n";
     let folder = Folder::new(STORE, project);
     fs::write(folder.path().join("deaf.sh"), DEAF).expect("a file");
     is_understood(&folder, 2, "hang", &["no `sent` from the system"]);

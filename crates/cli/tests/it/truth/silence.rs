@@ -23,7 +23,7 @@ fn after(ms: u64) -> String {
 
 #[test]
 fn an_answer_after_the_quiescence_time_raises_it_and_nobody_is_blamed() {
-    let folder = Folder::new(ECHO, &text(&after(120), &["PING"], &["PONG"], "quiescence_ms = 40"));
+    let folder = Folder::new(ECHO, &text(&after(120), &["PING"], &["PONG"], "silence_ms = 40"));
     let ended = folder.test(&["--runs", "2", "--steps", "6", "--seed", "1"]);
     ended.check(0, &["2 passed", "arrived after silence was assumed", "!PONG"]);
 }
@@ -37,7 +37,7 @@ fn a_slow_server_needs_no_setting() {
 #[test]
 fn a_server_that_never_answers_is_silent_and_fails() {
     let deaf = answering(Duration::ZERO, |_| None);
-    let folder = Folder::new(ECHO, &text(&deaf, &["PING"], &["PONG"], "quiescence_ms = 20\nlimit_ms = 500"));
+    let folder = Folder::new(ECHO, &text(&deaf, &["PING"], &["PONG"], "silence_ms = 20\nlimit_ms = 500"));
     let ended = folder.test(&["--runs", "2", "--steps", "6", "--seed", "1"]);
     ended.check(1, &["FAIL", "expected", "!PONG", "minimal failing run: 2 steps"]);
 }
@@ -46,7 +46,7 @@ fn a_server_that_never_answers_is_silent_and_fails() {
 fn a_late_answer_takes_back_a_silence_that_was_allowed() {
     // It may answer or not, so silence is allowed; an answer after it is not, unless it was under way.
     let model = ECHO.replace("emit PONG -> idle", "emit PONG -> idle  internal -> idle");
-    let folder = Folder::new(&model, &text(&after(90), &["PING"], &["PONG"], "quiescence_ms = 40"));
+    let folder = Folder::new(&model, &text(&after(90), &["PING"], &["PONG"], "silence_ms = 40"));
     let ended = folder.test(&["--runs", "3", "--steps", "8", "--seed", "3", "--report", "r"]);
     ended.check(0, &["3 passed"]);
     folder.ioxide(&["judge", "m.iox", "r", "--solver", "none"]).check(0, &["PASS"]);
@@ -62,7 +62,7 @@ fn a_greeting_is_timed_from_the_start_of_its_run_and_few_answers_give_no_advice(
             peer.say("PONG");
         }
     });
-    let folder = Folder::new(model, &text(&address, &["PING"], &["HELLO", "PONG"], "quiescence_ms = 150"));
+    let folder = Folder::new(model, &text(&address, &["PING"], &["HELLO", "PONG"], "silence_ms = 150"));
     let ended = folder.test(&["--runs", "3", "--steps", "4", "--seed", "1", "-v"]);
     ended.check(0, &["3 passed"]);
     assert!(!ended.text.contains("would be enough"), "{}", ended.text);
@@ -79,7 +79,7 @@ fn an_interpreter_that_starts_slowly_is_not_silent() {
 #[test]
 fn a_system_that_promises_one_answer_to_every_input_is_not_waited_for() {
     // Silence would take twenty seconds each time.
-    let more = "quiescence_ms = 20000\nsynchronous = true";
+    let more = "silence_ms = 20000\nsynchronous = true";
     let quick = answering(Duration::ZERO, |_| Some("PONG".into()));
     let folder = Folder::new(ECHO, &text(&quick, &["PING"], &["PONG"], more));
     let ended = folder.test(&["--runs", "4", "--steps", "12", "--seed", "1", "--json", "--report", "r"]);
@@ -103,7 +103,7 @@ fn a_promise_that_is_not_kept_blames_nobody() {
             peer.say("DONE");
         }
     });
-    let more = "quiescence_ms = 40\nsynchronous = true";
+    let more = "silence_ms = 40\nsynchronous = true";
     let folder = Folder::new(&model, &text(&address, &["PING"], &["PONG", "DONE"], more));
     folder.test(&["--runs", "3", "--steps", "9", "--seed", "1"]).check(0, &["3 passed"]);
 }

@@ -61,7 +61,7 @@ fn a_server_that_hangs_is_restarted_whatever_its_usual_reset_is() {
     if !ioxide_test_support::has_program("python3") {
         return;
     }
-    let project = "[sut.s]\nkind = \"text\"\naddress = \"127.0.0.1:{port}\"\nquiescence_ms = 50\nlimit_ms = 3000\n\
+    let project = "[sut.s]\nkind = \"text\"\naddress = \"127.0.0.1:{port}\"\nsilence_ms = 50\nlimit_ms = 3000\n\
         start = \"exec python3 s.py {port}\"\nready_ms = 60000\nreset = \"CLEAR\"\n\
         [sut.s.inputs]\nPING = \"PING\"\n[sut.s.outputs]\nPONG = 'PONG'\n";
     let folder = Folder::new(ECHO, project);

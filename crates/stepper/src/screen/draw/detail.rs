@@ -63,7 +63,7 @@ fn describe_move(chosen: &SceneMove, theme: Theme) -> Vec<Line<'_>> {
     ])];
     match &chosen.now {
         Readiness::Possible => (),
-        Readiness::Doubtful => lines.push(Line::raw("~ the solver did not say whether it can come")),
+        Readiness::Doubtful => lines.push(Line::raw("~ the solver did not answer whether it is possible")),
         Readiness::Refused(why) => {
             lines.push(Line::styled(format!("✗ not now: {why}"), theme.tone(MoveTone::Bad)))
         }

@@ -49,7 +49,7 @@ pub fn belief_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
     let scene = &state.scene;
     let Some(n_places) = scene.n_places else {
         return vec![Line::styled(
-            "the model says nothing any more: everything is allowed; u goes back",
+            "the model has no transition for the last input, so everything is allowed; u goes back",
             theme.quiet(),
         )];
     };

@@ -49,7 +49,7 @@ impl WalkEngine<'_> {
         scene.run = self.run.clone();
         if after.count_doubts() > 0 {
             scene.doubts.push(format!(
-                "the solver left {} questions open; states were kept in doubt",
+                "the solver left {} queries unanswered; states that may be impossible are still listed",
                 after.count_doubts()
             ));
         }

@@ -41,7 +41,7 @@ impl WalkEngine<'_> {
         let Belief::Symbolic(states) = self.walk.monitor().belief().clone() else {
             return ModelReply::Told(MoveReport::line(
                 MoveTone::Note,
-                "every value is known; m walks with unknown ones",
+                "every value is known; m switches to unknown values",
             ));
         };
         let mut lines = Vec::new();

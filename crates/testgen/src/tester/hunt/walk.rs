@@ -411,7 +411,7 @@ impl RandomWalks {
     fn end_walk(&mut self) -> TesterMove {
         TesterMove::Stop(match self.run.owed.take() {
             Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
-            None => TesterStop::GoalMet("the walk came to an end of the specification".into()),
+            None => TesterStop::GoalMet("the model has no further step".into()),
         })
     }
 }

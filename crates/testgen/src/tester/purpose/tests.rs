@@ -87,7 +87,10 @@ fn where_the_solver_cannot_say_the_guard_alone_decides() {
     // Example 18: no solver sees that this path is impossible before a value is chosen.
     let (trace, stop) = follow(ADDER, &mut NoSolver, &["r0", "r2"], adder);
     assert!(trace.is_empty());
-    assert!(matches!(&stop, TesterStop::GoalMissed(why) if why.contains("lead off the purpose")), "{stop:?}");
+    assert!(
+        matches!(&stop, TesterStop::GoalMissed(why) if why.contains("leave the path of the purpose")),
+        "{stop:?}"
+    );
     let (trace, stop) = follow(ADDER, &mut NoSolver, &["r0", "r1", "r0", "r1"], adder);
     assert!(matches!(stop, TesterStop::GoalMet(_) | TesterStop::GoalMissed(_)));
     assert!(!trace.is_empty(), "the guard of the first switch has solutions: {stop:?}");

@@ -100,8 +100,8 @@ impl PlainSelfTest<'_> {
             }
             None if seen.is_empty() => (CheckState::Skipped, "no input could be given".into()),
             None => {
-                let note = "no input was answered: if one should be, look at the end of the inputs (`input_end`), \
-                            at `framing` and at the quiescence time";
+                let note = "no input was answered: if one should be, check the end of the inputs (`input_end`), \
+                            `framing` and `silence_ms`";
                 (CheckState::Odd, note.to_owned())
             }
         };

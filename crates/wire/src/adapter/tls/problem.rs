@@ -68,7 +68,7 @@ fn describe_certificate(problem: &CertificateError) -> String {
         }
         CertificateError::Revoked => "the certificate of the system was revoked".into(),
         CertificateError::UnknownIssuer => {
-            format!("nobody who is trusted has signed the certificate of the system: {TRUST}")
+            format!("the certificate of the system is not signed by a trusted authority: {TRUST}")
         }
         CertificateError::BadSignature => {
             "the signature of the certificate is wrong: it was not signed by the authority given as `ca`"
@@ -157,7 +157,8 @@ fn describe_alert(alert: AlertDescription) -> String {
         }
         AlertDescription::CertificateExpired => "our certificate has expired".into(),
         AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity => {
-            "the system has no cipher of TLS in common with ioxide, or wants a certificate of ours".into()
+            "the system has no cipher of TLS in common with ioxide, or it requires a client certificate"
+                .into()
         }
         AlertDescription::ProtocolVersion => "the system speaks neither TLS 1.2 nor 1.3".into(),
         AlertDescription::UnrecognisedName => {

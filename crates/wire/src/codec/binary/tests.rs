@@ -74,11 +74,11 @@ fn mistakes_are_named() {
         (problem(&INPUTS[..1], &OUTPUTS), "no layout for the input `NAME`"),
         (problem(&INPUTS, &OUTPUTS[..1]), "no layout for the output `NAMED`"),
         (problem(&[("GET", "0x01")], &OUTPUTS), "no input `GET`"),
-        (problem(&set("u8 lamp, u8 on"), &OUTPUTS), "nothing says where the field `level` stands"),
+        (problem(&set("u8 lamp, u8 on"), &OUTPUTS), "the place of the field `level` is not given"),
         (problem(&set("u8 lamp, u8 on, u8 level, u8 x"), &OUTPUTS), "no field `x`"),
         (problem(&set("text lamp, u8 on, u8 level"), &OUTPUTS), "field `lamp`: only a string"),
         (problem(&set("u8 lamp(a = 1), u8 on, u8 level"), &OUTPUTS), "only values of an enum have names"),
-        (problem(&INPUTS, &state("u8 lamp, u8 colour(red = 1), u8 on")), "no number stands for `green`"),
+        (problem(&INPUTS, &state("u8 lamp, u8 colour(red = 1), u8 on")), "there is no number for `green`"),
         (problem(&INPUTS, &state("u8 lamp, u8 colour(pink = 1), u8 on")), "no value `pink`"),
         (problem(&INPUTS, &[OUTPUTS[0], ("NAMED", "u8 name")]), "written as `text` or `hex`"),
     ] {

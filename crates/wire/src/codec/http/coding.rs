@@ -38,7 +38,7 @@ pub(super) enum BadCoding {
     #[error(transparent)]
     Excess(#[from] Excess),
     /// The body is damaged or cut off.
-    #[error("the body is not `{name}`, as its head says: {reason}")]
+    #[error("the body is not `{name}`, but its header says so: {reason}")]
     Damaged {
         /// The name of the encoding.
         name: &'static str,

@@ -69,7 +69,7 @@ impl Dechunker {
 fn end_of_chunk(bytes: &[u8], at: usize) -> Result<Option<usize>, BadStream> {
     match line_at(bytes, at)? {
         Some((b"", next)) => Ok(Some(next)),
-        Some(_) => Err(BadStream::Wrong("a chunk is longer than it says")),
+        Some(_) => Err(BadStream::Wrong("a chunk is longer than its stated length")),
         None => Ok(None),
     }
 }

@@ -399,7 +399,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
         body.extend_from_slice(chunk);
         match line_at(bytes, at + size)? {
             Some((b"", next)) => at = next,
-            Some(_) => return Err("a chunk is longer than it says".into()),
+            Some(_) => return Err("a chunk is longer than its stated length".into()),
             None => return Ok(None),
         }
     }

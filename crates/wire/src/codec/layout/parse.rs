@@ -28,7 +28,7 @@ pub enum BadLayoutItem {
     #[error("`{0}` stands twice")]
     Twice(String),
     /// A length counts a field that has a size or an end mark already.
-    #[error("the length of `{0}` is told twice")]
+    #[error("the length of `{0}` is given twice")]
     LengthTwice(String),
     /// A length counts a number.
     #[error("`{0}` has no length: it is a number")]
@@ -41,7 +41,7 @@ pub enum BadLayoutItem {
     Empty,
     /// An item whose size varies follows a field that goes to the end.
     #[error(
-        "nobody can tell where `{0}` ends; write its length before it, its size in brackets, or `until 0x..` \
+        "the end of `{0}` is not known; write its length before it, its size in brackets, or `until 0x..` \
          after it"
     )]
     NoEnd(String),
@@ -101,7 +101,7 @@ pub enum BadLayoutItem {
     #[error("these are {0} bits; 8, 16, 24 and so on up to 64 make whole bytes")]
     BitSum(u32),
     /// A field has both a size and an end mark.
-    #[error("its size is told already")]
+    #[error("its size is given already")]
     SizeGiven,
     /// An end mark is empty.
     #[error("an end mark has at least one byte")]

@@ -29,12 +29,12 @@ pub fn refuse_arguments(args: &LearnArgs, model: &Model) -> Result<(), CliError>
         ),
         () if args.unstable == UnstableArg::Draft => not(
             "`--unstable draft`",
-            "whether an answer depends on values or on chance cannot be told from a few repetitions. `--unstable majority` \
-             believes the usual answer; without `--data`, with fixed values, a model with choices can be drafted",
+            "a few repetitions cannot show whether a reply depends on values or on chance. `--unstable majority` accepts the \
+             usual reply; without `--data`, `--unstable draft` writes a model with choices",
         ),
         () if !args.made.is_empty() && args.compare == CompareArg::Order => not(
             "`--made` and `--compare order` at once",
-            "where a value that nobody has seen yet stands among others cannot be chosen: leave one of them out",
+            "a new value that the system makes up cannot be ordered among others: leave one of the two options out",
         ),
         () if args.format == DraftFormat::Dot => {
             not("`--format dot`", "a machine in DOT has no values: leave `--format` out")

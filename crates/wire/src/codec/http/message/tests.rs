@@ -64,7 +64,7 @@ fn what_is_no_answer_is_told() {
         (head("transfer-encoding: chunked") + "x\r\n", "size of a chunk"),
         (head("transfer-encoding: chunked") + "ffffffffffffffff\r\n", "too long"),
         (head("transfer-encoding: chunked") + "fffffffffffffffff\r\n", "too long"),
-        (head("transfer-encoding: chunked") + "1\r\nabc\r\n", "longer than it says"),
+        (head("transfer-encoding: chunked") + "1\r\nabc\r\n", "longer than its stated length"),
         ("HTTP/1.1 ".to_owned() + &"x".repeat(MAX_HEAD), "too long"),
     ] {
         let problem = parse(&text, false).unwrap_err();
