@@ -169,7 +169,7 @@ export class WalkScreen implements Screen {
     return h(
       "form",
       { class: "card typing", onsubmit: submit, "aria-label": "type a step" },
-      h("label", null, h("kbd", null, "t"), h("span", null, this.symbolic ? "or type a transition" : "or type what comes, allowed or not")),
+      h("label", null, h("kbd", null, "t"), h("span", null, this.symbolic ? "or type a transition" : "or type a message, allowed or not")),
       this.typed,
       h("button", { type: "submit" }, "take it"),
     );

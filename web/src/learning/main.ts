@@ -112,9 +112,9 @@ class Page {
     return h(
       "section",
       { class: "card history", id: "surprise", "aria-label": "last counterexample" },
-      h("h2", null, `What spoke against hypothesis ${hypothesis}`),
+      h("h2", null, `Counterexample to hypothesis ${hypothesis}`),
       h("ol", { class: "past-list" }, rows),
-      h("p", null, "The hypothesis had said ", h("code", null, excerpt(believed, 200)), " in the end."),
+      h("p", null, "The hypothesis predicted ", h("code", null, excerpt(believed, 200)), " in the end."),
     );
   }
 

@@ -159,7 +159,7 @@ function measuresCard({ figures }: CampaignView): Child {
   return card(
     "Coverage",
     h("table", { class: "measures" }, measures.map(row)),
-    h("p", { class: "soft" }, "Infeasible items are excluded as far as guards show; the remaining missing items may still be unreachable."),
+    h("p", { class: "soft" }, "Cases that guards exclude are not listed; some of the listed cases may still be impossible."),
     history !== null && h("p", null, `The longest run had ${plural(history.longest_run, "step")}.`),
     far.length > 0 && h("details", null, h("summary", null, "Ranges of variables"), h("ul", null, far)),
     chance !== undefined && h("p", { class: "soft" }, `Estimated chance that the next step covers a new pair: ${(chance / 1e4).toFixed(1)} %.`),

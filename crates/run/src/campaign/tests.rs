@@ -98,7 +98,7 @@ fn what_the_system_does_not_play_along_with_is_tried_again_and_told() {
     let missed: Vec<_> = tester.tally().iter().filter(|tally| tally.passed == 0).collect();
     let [tally] = &missed[..] else { panic!("{:?}", tester.tally()) };
     assert_eq!((tally.runs, tally.missed), (3, 3));
-    assert_eq!(tally.reason.as_deref(), Some("!tea is not the step `coffee` of the purpose"));
+    assert_eq!(tally.reason.as_deref(), Some("got !tea, but the purpose expects `coffee`"));
     assert!(!tester.liberal().contains(&PurposeItem::Switch(spec.sts.switch_named("coffee").unwrap())));
 }
 

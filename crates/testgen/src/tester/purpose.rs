@@ -227,7 +227,7 @@ impl PurposeGuided {
         };
         if !is_on_path {
             let (seen, switch) = (label.show(cx.pool, cx.sts), &cx.sts.switches[id].label);
-            self.progress.off = Some(format!("{seen} is not the step `{switch}` of the purpose"));
+            self.progress.off = Some(format!("got {seen}, but the purpose expects `{switch}`"));
             return;
         }
         self.progress.known = known;

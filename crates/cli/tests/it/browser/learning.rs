@@ -66,7 +66,7 @@ fn a_hypothesis_grows_before_the_eyes_of_whoever_watches() {
     browser.wait_for("document.querySelectorAll('.node').length === 4");
     assert!(early < 4, "it has grown: {early}");
     assert!(
-        browser.text("#surprise").contains("What spoke against hypothesis"),
+        browser.text("#surprise").contains("Counterexample to hypothesis"),
         "{}",
         browser.text("#surprise")
     );
