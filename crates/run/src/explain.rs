@@ -373,7 +373,7 @@ mod tests {
         assert!(told.iter().any(|reason| reason.contains("`vals.get(asked) == some(v)`")), "{told:?}");
     }
 
-    /// What the system had to send is a value, however the model says it.
+    /// The expected reply has values, however the model says them.
     #[test]
     fn expected_values_are_solved() {
         let allowed = |guard: &str| {

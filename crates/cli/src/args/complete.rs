@@ -58,7 +58,8 @@ pub struct CompleteArgs {
     /// The number of states that the system may have beyond those of the model.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub extra: usize,
-    /// The largest error that a limit in a comparison of the system may have; values this close to a limit are tested too.
+    /// The largest error that a limit in a comparison of the system may have; values this close to a limit are tested
+    /// too.
     #[arg(long, default_value_t = 0, value_name = "R")]
     pub refine: u32,
     /// The smallest number of times that each test is run with different values.

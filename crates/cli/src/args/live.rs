@@ -111,8 +111,8 @@ pub struct TestArgs {
     /// Runs that repeat or shrink a failure do not count.
     #[arg(long, value_name = "N")]
     pub steps: Option<usize>,
-    /// The time to test, such as `90s`, `10min` or `8h`; it replaces the limit of `--steps` [default: 30s for `hunt`, none
-    /// for the other testers and for models that ioxide simulates].
+    /// The time to test, such as `90s`, `10min` or `8h`; it replaces the limit of `--steps` [default: 30s for `hunt`,
+    /// none for the other testers and for models that ioxide simulates].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub for_time: Option<Duration>,
     /// Stops as soon as everything of this kind is covered; the exit code is 5 if it never is.
@@ -124,8 +124,8 @@ pub struct TestArgs {
     /// The time without a message that counts as silence, in milliseconds [default: from `ioxide.toml`, else measured].
     #[arg(long = "silence-ms", alias = "quiescence-ms", value_name = "MS", hide_short_help = true)]
     pub quiescence_ms: Option<u64>,
-    /// Whether to send or to wait when both are possible [default: `fair` for `random`, `hunt` and `force:NAME`;
-    /// the other testers always send].
+    /// The choice between sending and waiting when both are possible [default: `fair` for `random`, `hunt` and
+    /// `force:NAME`; the other testers always send].
     #[arg(long, value_enum, hide_short_help = true)]
     pub interaction: Option<InteractionArg>,
     /// Gives a verdict only while a run follows this purpose of the model.
