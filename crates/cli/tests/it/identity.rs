@@ -91,7 +91,7 @@ fn a_session_of_another_system_is_refused() {
     assert_eq!(
         fs::read(folder.path().join("kept")).expect("a session"),
         kept,
-        "the session keeps what it has"
+        "this session stays as it is"
     );
     put(folder.path(), "door.sh", SCRIPT);
     let (again, _) = learn(&folder, 0);

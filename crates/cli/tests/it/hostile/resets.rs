@@ -53,7 +53,7 @@ fn a_reset_that_is_always_refused_is_trouble() {
         format!("{SPEECH}address = \"{always}\"\nreset = {{ send = \"NICK n1\", expect = '001 .*' }}");
     check(&expected, TROUBLE, &["refused to be reset", "433 nickname in use", "expected `001 .*`"]);
     let plain = format!("{SPEECH}address = \"{always}\"\nreset = \"NICK n1\"");
-    check(&plain, TROUBLE, &["refused to be reset", "reads like an error", "expect = '...'"]);
+    check(&plain, TROUBLE, &["refused to be reset", "looks like an error", "expect = '...'"]);
 }
 
 /// The words are those of the connection, with its number in them.

@@ -204,7 +204,7 @@ fn a_reset_that_is_always_refused_is_trouble_and_no_verdict() {
         (welcome.clone(), "433 nickname in use", "expected `001`"),
         // The pattern is one for the whole answer.
         (welcome, "001 welcome", "expected `001`"),
-        (ResetStep::new_plain("NICK n1"), "433 nickname in use", "reads like an error"),
+        (ResetStep::new_plain("NICK n1"), "433 nickname in use", "looks like an error"),
     ];
     for (step, answer, says) in cases {
         let address = reset_server(move |_, _| format!("{answer}\n"));
