@@ -376,14 +376,17 @@ mod tests {
     /// The expected reply has values, however the model says them.
     #[test]
     fn expected_values_are_solved() {
-        let allowed = |guard: &str| {
-            let model = format!(
+        let allowed = |guard: &str| -> Vec<String> {
+            let text = format!(
                 "model M {{ input ask(k: 0..9) output value(s: int, v: int) var kept: list<int> = [3, 7] var n: int = 2
                 state idle {{ on ask {{ n = k }} -> busy }} state busy {{ emit value when {guard} -> idle }} }}"
             );
             let trace = r#"{"label": "ask", "args": {"k": 4}}
                 {"label": "value", "args": {"s": 0, "v": 0}}"#;
-            allowed_instead(&model, trace)
+            let trace = plain_trace(&model(&text), trace).unwrap();
+            let (mut model, mut solver) = (model(&text), build_stack(&SolverConfig::default()));
+            let judged = judge(&mut Ctx::new(&mut model, &mut solver), &trace, &JudgeConfig::default());
+            judged.forbidden.unwrap().allowed.into_iter().map(|allowed| allowed.label).collect()
         };
         assert_eq!(allowed("s == 1 && v + 1000 == n"), ["!value(s: 1, v: -996)"]);
         assert_eq!(allowed("v == 10 - s && s == n + 3"), ["!value(s: 7, v: 3)"]);
