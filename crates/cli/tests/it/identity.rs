@@ -88,11 +88,7 @@ fn a_session_of_another_system_is_refused() {
     put(folder.path(), "door.sh", &SCRIPT.replace("cat answer", "cat answer "));
     let (_, err) = learn(&folder, 2);
     assert!(err.contains("the file `door.sh` has changed"), "{err}");
-    assert_eq!(
-        fs::read(folder.path().join("kept")).expect("a session"),
-        kept,
-        "this session stays as it is"
-    );
+    assert_eq!(fs::read(folder.path().join("kept")).expect("a session"), kept, "this session stays as it is");
     put(folder.path(), "door.sh", SCRIPT);
     let (again, _) = learn(&folder, 0);
     assert!(again.contains("were not made now: they are of a session of 20"), "{again}");
