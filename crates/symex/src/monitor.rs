@@ -443,13 +443,12 @@ impl Monitor {
         let mut refused = None;
         for course in self.courses.iter().filter(|course| may(course)) {
             let mut next = course.clone();
-            match next.state.observe(cx, label, self.relation) {
-                Ok(_) => survivors.push(next),
-                Err(forbidden) => {
-                    // What it lacks might have allowed it.
-                    self.lost = self.lost.or(next.state.lost_states());
-                    refused.get_or_insert(forbidden);
-                }
+            if next.state.try_observe(cx, label, self.relation) {
+                survivors.push(next);
+            } else {
+                // What it lacks might have allowed it.
+                self.lost = self.lost.or(next.state.lost_states());
+                refused.get_or_insert(course);
             }
         }
         if !survivors.is_empty() {
@@ -458,6 +457,8 @@ impl Monitor {
             return Ok(self.allowed_label());
         }
         let courses = self.courses.len();
+        // Only now is a refusal a verdict, and worth an explanation.
+        let refused = refused.and_then(|course| course.clone().state.observe(cx, label, self.relation).err());
         let refused = refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden }));
         let refused = refused.or_else(|| self.first_refusal(cx));
         self.report_refusal(refused)

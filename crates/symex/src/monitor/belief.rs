@@ -181,6 +181,20 @@ impl CourseBelief {
         }
     }
 
+    /// Moves on by one label and returns whether that is possible; a refusal is not explained. Of several orders most are
+    /// refused, and explanations would add terms to the pool at every message.
+    pub(super) fn try_observe(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        relation: ConformanceRelation,
+    ) -> bool {
+        match self {
+            Self::Untimed(course) => course.try_observe(cx, label, relation).is_some(),
+            Self::Timed(course) => course.observe(cx, label, relation).is_ok(),
+        }
+    }
+
     /// Lets a label happen now that was given or seen at `given` (known in models with clocks), and returns whether
     /// that is possible.
     pub(super) fn take_back(
@@ -193,7 +207,7 @@ impl CourseBelief {
         match (self, given) {
             (Self::Timed(course), Some(given)) => course.take_back(cx, label, given, relation),
             // Without clocks the instant at which it was given does not matter, only the order.
-            (course, _) => course.observe(cx, label, relation).is_ok(),
+            (course, _) => course.try_observe(cx, label, relation),
         }
     }
 
@@ -262,9 +276,22 @@ impl UntimedCourse {
         label: &Label,
         relation: ConformanceRelation,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
+        self.try_observe(cx, label, relation).ok_or_else(|| {
+            let belief = &self.held.belief;
+            Box::new(explain::explain_forbidden(cx, belief, belief, label))
+        })
+    }
+
+    /// Moves the belief on by a label; `None` if it is forbidden, and the belief stays as it was.
+    fn try_observe(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        relation: ConformanceRelation,
+    ) -> Option<AllowedLabel> {
         let held = &mut self.held;
         if held.belief == Belief::Unspecified {
-            return Ok(AllowedLabel::Unspecified);
+            return Some(AllowedLabel::Unspecified);
         }
         let next = by_label(cx, &held.belief, label, relation);
         // Counted also where the label turns out forbidden: the verdict must know what it rests on.
@@ -273,14 +300,14 @@ impl UntimedCourse {
         // allowed.
         if next.is_unspecified(label) {
             held.give_up_belief();
-            return Ok(AllowedLabel::Unspecified);
+            return Some(AllowedLabel::Unspecified);
         }
         if next.belief.is_empty() {
-            return Err(Box::new(explain::explain_forbidden(cx, &held.belief, &held.belief, label)));
+            return None;
         }
         held.belief = next.belief;
         held.close_internally(cx);
-        Ok(AllowedLabel::Allowed)
+        Some(AllowedLabel::Allowed)
     }
 
     /// Returns whether the specification goes on after `label`, and is not opened by it.
