@@ -105,6 +105,10 @@ impl Tester for TimedTester<'_> {
         self.inner.silence_is_free();
     }
 
+    fn move_took(&mut self, time: Duration, is_silent: bool) {
+        self.inner.move_took(time, is_silent);
+    }
+
     fn reset_costs(&mut self, steps: usize) {
         self.inner.reset_costs(steps);
     }

@@ -81,8 +81,6 @@ pub struct CampaignConfig {
     pub replays: u32,
     /// The budget for shrinking failing runs; `None` to leave them as they are.
     pub shrink: Option<ShrinkConfig>,
-    /// True if runs become longer where resets are measured to be slow; the moves of a campaign depend on times then.
-    pub weighs_resets: bool,
     /// The time of the whole campaign: its runs, those that failed before, and repeating and shrinking what fails.
     pub time: Arc<TimeBudget>,
     /// The settings of every run.
@@ -108,7 +106,6 @@ impl Default for CampaignConfig {
             until: None,
             replays: 3,
             shrink: Some(ShrinkConfig::default()),
-            weighs_resets: false,
             time: Arc::default(),
             run: RunConfig::default(),
             tester: "random".into(),
@@ -427,7 +424,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let finished = run(setup, tester, &share.config, id, &mut share.coverage, teller)?;
         let coverage = share.coverage.take_since_last(setup.cx.sts);
         self.count(&finished, &coverage, setup.stop.load(Ordering::Relaxed));
-        if self.config.weighs_resets && finished.has_times {
+        if self.config.run.weighs_time && finished.has_times {
             share.reset_price.count_run(finished.trace.n_steps(), finished.spent);
         }
         match &finished.signature {

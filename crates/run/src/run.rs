@@ -76,6 +76,10 @@ const MAX_RAW: usize = 2_000;
 /// not arrived in the moment between a stop and the end.
 const MAX_LEFT: usize = 64;
 
+/// The nominal times of a move and of a silence, which testers are told where measured ones must not decide. A reply on
+/// the same machine and the shortest silence differ about as much.
+const NOMINAL_TIMES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(256));
+
 /// The set-up of a run: everything it needs besides a tester.
 pub struct RunSetup<'b, 'm> {
     /// The specification and a solver.
@@ -113,6 +117,9 @@ pub struct RunConfig {
     pub refusals: BTreeSet<GateId>,
     /// The instant after which no further step is made: the run has no verdict then. `None` for no such instant.
     pub deadline: Option<Instant>,
+    /// True if testers are told the measured times of their moves and of resets: the moves of a campaign depend on the
+    /// speed of the system then.
+    pub weighs_time: bool,
 }
 
 impl Default for RunConfig {
@@ -137,6 +144,7 @@ impl Default for RunConfig {
             enough: None,
             refusals: BTreeSet::new(),
             deadline: None,
+            weighs_time: false,
         }
     }
 }
@@ -270,7 +278,7 @@ pub fn run(
         LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
         LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
         LoopEnd::Broken(broken) => walk.break_down(&broken)?,
-        LoopEnd::Trouble(AdapterError::Interrupted) => RunEnd::Interrupted,
+        LoopEnd::Trouble(error) if error.is_interruption() => RunEnd::Interrupted,
         LoopEnd::Outside(seen) => RunEnd::Verdict(Verdict::Inconclusive, walk.outside_objective(&seen)),
         LoopEnd::Trouble(error) => RunEnd::Error(error),
         LoopEnd::Interrupted => RunEnd::Interrupted,
@@ -320,6 +328,7 @@ impl RunLoop<'_, '_, '_> {
             self.knowledge.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = self.timing.is_untimed();
             let thinking = Instant::now();
+            let steps_before = self.telling.tester_trace.len();
             let next = tester.next(self.setup.cx, &self.knowledge.monitor, &self.telling.tester_trace);
             self.timing.spent.tester += thinking.elapsed();
             let step = match next {
@@ -343,7 +352,21 @@ impl RunLoop<'_, '_, '_> {
             if let ControlFlow::Break(ended) = step {
                 return Ok(ended);
             }
+            self.tell_time(tester, thinking, steps_before);
         }
+    }
+
+    /// Tells the tester how long its move took, since `from`, when the run had `steps_before` steps.
+    fn tell_time(&self, tester: &mut dyn Tester, from: Instant, steps_before: usize) {
+        let trace = &self.telling.tester_trace;
+        let is_silent = trace.len() > steps_before && trace.ends_in_silence();
+        let (of_move, of_silence) = NOMINAL_TIMES;
+        let time = match (self.config.weighs_time, is_silent) {
+            (true, _) => from.elapsed(),
+            (false, true) => of_silence,
+            (false, false) => of_move,
+        };
+        tester.move_took(time, is_silent);
     }
 
     /// Returns whether one more move fits into the limit of steps.

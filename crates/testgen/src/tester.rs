@@ -71,6 +71,10 @@ pub trait Tester {
     /// Told before the first run if silence is known at once, so that a look at it costs no time.
     fn silence_is_free(&mut self) {}
 
+    /// Told after every move how long it took, in nominal times where the moves of a campaign must not depend on the
+    /// speed of the system; `is_silent` if it was a look and nothing came.
+    fn move_took(&mut self, _time: Duration, _is_silent: bool) {}
+
     /// Told once, before some run, if bringing the system to its initial state takes as long as this many steps: runs
     /// that are longer spend less of the time on it.
     fn reset_costs(&mut self, _steps: usize) {}

@@ -193,8 +193,6 @@ fn campaign_config(
         run: run_config(args, spec, sut)?,
         replays: if args.no_shrink { 0 } else { CampaignConfig::default().replays },
         shrink: (!args.no_shrink).then(|| timing::budget(spec, sut)),
-        // Units must be the same wherever they are run, and records without times whenever.
-        weighs_resets: !args.part.is_planned() && !args.no_times,
         sut: args.sut.clone(),
         file: args.model.file.clone(),
         set: args.model.settings(),
@@ -234,6 +232,8 @@ pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Resul
         tolerance: timing::tolerance(&args.time, sut),
         refusals: sut.refusals(spec)?,
         max_steps: steps_of_a_run(args),
+        // Units must be the same wherever they are run, and records without times whenever.
+        weighs_time: !args.part.is_planned() && !args.no_times,
         ..RunConfig::default()
     })
 }

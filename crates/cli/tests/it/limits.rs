@@ -49,6 +49,21 @@ fn the_time_limit_covers_reading() {
     }
 }
 
+/// Defect: the played model was stopped by the limit, too, and that was an error of the system.
+#[test]
+fn the_time_limit_ends_a_campaign_against_a_played_model_without_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("m.iox"), MODEL).expect("a model");
+    for tester in ["hunt", "random"] {
+        let endless = ["--steps", "1000000000", "--for", "10min", "--time-limit", "1s"];
+        let test = ["test", "m.iox", "--sut", "model:m.iox", "--seed", "1", "--tester", tester];
+        let output = ioxide(folder.path(), &[&test[..], &endless[..]].concat());
+        says(&output, 5, "time limit was reached");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!text.contains("ERROR") && !text.contains("1 error"), "{text}");
+    }
+}
+
 /// Writes a part of a campaign whose manifest says `count` units.
 fn part(folder: &Path, count: &str) {
     fs::write(folder.join("m.iox"), MODEL).expect("a model");

@@ -50,7 +50,7 @@ fn the_summary_says_where_the_time_went_unless_times_are_left_out() {
     let shares = line.split([':', ',', ';']).filter_map(|part| part.trim().split_once(" % "));
     let shares: Vec<u64> = shares.filter_map(|(share, _)| share.parse().ok()).collect();
     assert_eq!(shares.iter().sum::<u64>(), 100, "{text}");
-    assert!(line.contains("% silence") && line.ends_with(" steps"), "{text}");
+    assert!(line.contains("% replies") && line.ends_with(" steps"), "{text}");
     let record = fs::read_to_string(Path::new(&path).join("campaign.jsonl")).expect("a record");
     assert!(record.contains("\"time_spent\":{\"elapsed_ms\":"), "{record}");
     // What is to be the same whenever it is run tells no times.

@@ -5,4 +5,5 @@ mod common;
 mod game;
 mod hunt;
 mod kill;
+mod looks;
 mod timed;

@@ -4,6 +4,8 @@
 //! (input-eager). Where the model allows an output, a fair tester looks first, one time in two: an output of the system
 //! is observed before the next input, and the inner tester goes on from there.
 
+use std::time::Duration;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -98,6 +100,10 @@ impl Tester for InputFair<'_> {
 
     fn silence_is_free(&mut self) {
         self.inner.silence_is_free();
+    }
+
+    fn move_took(&mut self, time: Duration, is_silent: bool) {
+        self.inner.move_took(time, is_silent);
     }
 
     fn reset_costs(&mut self, steps: usize) {

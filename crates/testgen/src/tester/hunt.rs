@@ -11,20 +11,22 @@
 //! is executed again with other data. A run that has executed its purpose walks on from there for a while, and a walk
 //! that seems [trapped](rare::RareSwitches) ends.
 //!
-//! *Promises.* The same seed makes the same moves on the same system. No move is made beyond the budget, in whichever
-//! phase it is spent, and the last one is an observation. The purposes are looked for with a bounded amount of work,
+//! *Promises.* The same seed makes the same moves on the same system, as long as its [looks](priced_looks) take the same
+//! time. No move is made beyond the budget, in whichever phase it is spent, and the last one is an observation where a
+//! message may come. The purposes are looked for with a bounded amount of work,
 //! counted and not timed: little before the first step, and more only as the labels of the runs earn it. A search that
 //! finds nothing that walks have not covered is the last one.
 
 mod drift;
-mod idle_looks;
 mod mood;
+mod priced_looks;
 mod rare;
 mod starts;
 mod walk;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use ioxide_model::label::certain_switch;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
@@ -325,7 +327,12 @@ impl HuntTester {
     /// returned: a purpose leads to where little was observed, and that is where to explore.
     fn purpose(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<TesterMove> {
         let (HuntPhase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
-        match cover.next(cx, monitor, trace) {
+        let mut next = cover.next(cx, monitor, trace);
+        // The look after the last switch of a purpose; asked again, the purpose ends without it.
+        if next == TesterMove::Observe && !self.walk.is_last_look_worth(cx, monitor, trace) {
+            next = cover.next(cx, monitor, trace);
+        }
+        match next {
             // The first purpose is repeated whole, each time with another pattern of equal fields, before anything
             // walks on from it.
             TesterMove::Stop(stop) if self.runs < self.first => Some(TesterMove::Stop(stop)),
@@ -347,6 +354,34 @@ impl HuntTester {
             (next, ended) => {
                 self.ended = ended;
                 next
+            }
+        }
+    }
+
+    /// Returns the next move of the purpose or the walk of this run.
+    fn choose_move(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        if self.phase == HuntPhase::Open {
+            self.search(cx);
+            self.choose_phase();
+        }
+        // Only now are the purposes known: they may have been searched for in this very call.
+        if self.runs == 1 && trace.is_empty() {
+            self.first = self.set.as_ref().map_or(1, |set| patterns(cx, set));
+        }
+        self.here = trace.len();
+        self.notice(cx.sts, monitor, trace);
+        let limit = self.limit();
+        self.look = labels_of_a_look(cx.sts);
+        if !has_room_for_input(cx.sts, trace.len(), limit) {
+            let next = self.walk.last_move(cx, monitor, trace);
+            return self.end_with_purpose(next);
+        }
+        match self.purpose(cx, monitor, trace) {
+            Some(next) => next,
+            None => {
+                let budget = LabelBudget { left: limit, spent: self.spent, total: self.config.steps };
+                let next = self.walk.next_move(cx, monitor, trace, budget);
+                self.end_with_purpose(next)
             }
         }
     }
@@ -447,30 +482,13 @@ impl Tester for HuntTester {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
-        if self.phase == HuntPhase::Open {
-            self.search(cx);
-            self.choose_phase();
-        }
-        // Only now are the purposes known: they may have been searched for in this very call.
-        if self.runs == 1 && trace.is_empty() {
-            self.first = self.set.as_ref().map_or(1, |set| patterns(cx, set));
-        }
-        self.here = trace.len();
-        self.notice(cx.sts, monitor, trace);
-        let limit = self.limit();
-        self.look = labels_of_a_look(cx.sts);
-        if !has_room_for_input(cx.sts, trace.len(), limit) {
-            let next = self.walk.last_move(trace);
-            return self.end_with_purpose(next);
-        }
-        match self.purpose(cx, monitor, trace) {
-            Some(next) => next,
-            None => {
-                let budget = LabelBudget { left: limit, spent: self.spent, total: self.config.steps };
-                let next = self.walk.next_move(cx, monitor, trace, budget);
-                self.end_with_purpose(next)
-            }
-        }
+        let next = self.choose_move(cx, monitor, trace);
+        self.walk.begin_move(monitor, trace, &next);
+        next
+    }
+
+    fn move_took(&mut self, time: Duration, is_silent: bool) {
+        self.walk.end_move(time, is_silent);
     }
 
     fn step_limit(&self) -> Option<usize> {
@@ -511,7 +529,9 @@ impl Tester for HuntTester {
     }
 
     fn is_done(&self) -> bool {
-        // What is left must be enough for a look: a run without one shows nothing.
-        self.spent().saturating_add(self.look) > self.config.steps
+        // What is left must be enough for a look: a run without one shows nothing. Where looks cost time, a run without
+        // an input may have none, and then nothing would ever be spent.
+        let least = if self.walk.looks_cost_time() { 2 * self.look } else { self.look };
+        self.spent().saturating_add(least) > self.config.steps
     }
 }

@@ -10,6 +10,7 @@ use thiserror::Error;
 use ioxide_model::trace::Breakdown;
 #[cfg(feature = "external")]
 use ioxide_record::line::cut;
+use ioxide_smt::solver::UnknownReason;
 
 use crate::codec::UnwritableMessage;
 use crate::player::PlayError;
@@ -211,6 +212,20 @@ impl From<ExitStatus> for AdapterError {
 }
 
 impl AdapterError {
+    /// Returns whether the system did nothing wrong but was stopped: by a request, or because the time limit of the
+    /// command has passed.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        use UnknownReason::{Interrupted, Limit};
+        matches!(
+            self,
+            Self::Interrupted
+                | Self::Play(
+                    PlayError::Stopped { .. } | PlayError::Undecided { why: Interrupted | Limit, .. }
+                )
+        )
+    }
+
     /// Returns how the system broke down, if the error is its own doing and not trouble on the way to it.
     #[must_use]
     pub fn breakdown(&self) -> Option<Breakdown> {

@@ -1,6 +1,7 @@
 //! Waits for silence: the lag of this machine, and first replies. The system is a script, so nothing is really waited
 //! for.
 
+use ioxide_model::index::Idx as _;
 use ioxide_wire::adapter::SentInput;
 
 use super::*;
@@ -21,6 +22,8 @@ enum Look {
     Quiet(Duration),
     /// The answer comes.
     Answer,
+    /// The answer comes, and its stamp says that it took so long.
+    LateAnswer(Duration),
 }
 
 /// A system that does what its script says, and is silent from then on.
@@ -60,6 +63,10 @@ impl Adapter for Scripted {
                 let is_first = self.limit.take().is_some();
                 Ok(Observation::Output(ArrivedOutput { is_first, ..self.answer.clone().into() }))
             }
+            Look::LateAnswer(latency) => {
+                let at = Some(Instant::now() + latency);
+                Ok(Observation::Output(ArrivedOutput { at, ..self.answer.clone().into() }))
+            }
         }
     }
 
@@ -95,8 +102,10 @@ struct WaitRun {
 
 /// Asks a question that must be answered, and looks for the answer; silence is confirmed once.
 fn ask(script: Vec<Look>, limit: Option<Duration>, first_reply: FirstReplyWait) -> WaitRun {
-    let mut spec =
-        model("model M { input ask output told state a { on ask -> b } state b { emit told -> a } }");
+    let mut spec = model(
+        "model M { input ask input other output told
+        state a { on ask -> b on other -> b } state b { emit told -> a } }",
+    );
     let [ask, answer] = ["ask", "told"].map(|gate| message(&spec, gate, &[]));
     let sts = spec.sts.clone();
     let mut solver = ioxide_smt::brute::BruteSolver::new();
@@ -130,6 +139,20 @@ fn a_wait_is_extended_by_the_lag_during_it_and_that_is_told() {
     assert_eq!(verdict(&run), Verdict::Pass);
     assert_eq!(run.finished.lag, LagEffect { waits: ms(70), tolerance: Duration::ZERO });
     assert_eq!(run.patience.raised_time(), None, "the system was not late");
+}
+
+#[test]
+fn a_late_answer_raises_the_wait_after_its_kind_of_input_and_no_other_until_it_is_forgotten() {
+    let run = ask(vec![Look::Quiet(Duration::ZERO), Look::LateAnswer(ms(900))], None, FirstReplyWait::Limit);
+    assert_eq!(verdict(&run), Verdict::Pass);
+    let [asked, other] = [0, 1].map(|gate| Label::Input(GateId::new(gate), Vec::new()));
+    let time_after = |input: &Label| run.patience.time_here(Some(input), []);
+    assert!(time_after(&asked) >= ms(1_800), "{:?}", time_after(&asked));
+    assert_eq!(time_after(&other), PATIENCE);
+    for _ in 0..8 * 256 {
+        run.patience.record_answer(Some(GateId::new(0)), ms(1));
+    }
+    assert_eq!(time_after(&asked), PATIENCE, "quick answers since");
 }
 
 #[test]

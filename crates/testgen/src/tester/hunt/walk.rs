@@ -2,6 +2,7 @@
 
 mod choosing;
 mod drifting;
+mod looking;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
@@ -22,8 +23,8 @@ use ioxide_symex::{Belief, Ctx, Monitor};
 
 use self::drifting::DriftRun;
 use super::drift::{DriftPlans, LabelBudget};
-use super::idle_looks::{IdleLooks, IdleSituation};
 use super::mood::{PreferenceDeck, WalkPreferences};
+use super::priced_looks::PricedLooks;
 use super::rare::RareSwitches;
 use super::starts::StartStates;
 use crate::data::{Hints, ModelLexicon, SeenValues, UsedKeys};
@@ -47,15 +48,12 @@ const MAX_SENT: usize = 6;
 /// One message in this many is one sent before. Chosen by feel: a duplicate finds faults of its own, but covers nothing
 /// new.
 const RESEND_ONE_IN: u32 = 12;
-/// The percentage of moves at which an eager walk sends where it could also look. Chosen by feel: a few looks keep it
-/// from running into an answer it never reads.
-const EAGER_PERCENT: u32 = 90;
 /// One look in this many lasts long, where waiting costs nothing. Chosen by feel: silence is worth a look, but teaches
 /// the same every time.
 const LONG_LOOK_ONE_IN: u32 = 6;
-/// The percentage of moves at which a look is taken where no output is possible. Chosen by feel: outputs that the
-/// model excludes are faults, but seldom ones.
-const IDLE_LOOK_PERCENT: u32 = 8;
+/// The greatest number of sequences, and of states with an input, that are counted: it bounds the memory of a campaign
+/// of hours. Chosen by feel: a model with more of them is new at every step anyway.
+const MAX_COUNTED: usize = 1 << 16;
 
 /// Random walks, with the knowledge of earlier ones.
 #[derive(Clone, Debug)]
@@ -63,8 +61,10 @@ pub(super) struct RandomWalks {
     interaction: Interaction,
     rng: ChaCha8Rng,
     timing: WaitingCost,
-    /// The looks where no output is possible, if they cost time.
-    idle_looks: Option<IdleLooks>,
+    /// The looks and the time they took; `None` where they cost nothing.
+    looks: Option<PricedLooks>,
+    /// True if the last input was chosen for its reply, which settles the inputs before it.
+    is_settling: bool,
     lexicon: Option<ModelLexicon>,
     /// The number of times that each sequence of inputs was sent, over all walks; looked up, never iterated.
     grams: FxHashMap<Vec<SwitchId>, u32>,
@@ -111,7 +111,8 @@ impl RandomWalks {
             interaction,
             rng: ChaCha8Rng::seed_from_u64(0),
             timing: WaitingCost::Wall,
-            idle_looks: Some(IdleLooks::default()),
+            looks: Some(PricedLooks::default()),
+            is_settling: false,
             lexicon: None,
             grams: FxHashMap::default(),
             tried: FxHashMap::default(),
@@ -154,7 +155,7 @@ impl RandomWalks {
 
     /// Looks at silence cost nothing from now on.
     pub(super) fn silence_is_free(&mut self) {
-        self.idle_looks = None;
+        self.looks = None;
     }
 
     /// Makes walks as long as that at least, from the next one on.
@@ -176,7 +177,7 @@ impl RandomWalks {
         self.run.seen.catch_up(trace);
         // Long enough, or a switch that was taken often before has been out of reach for too long: a trap.
         if trace.len() >= self.run.length || self.trap.is_shut() {
-            return self.last_move(trace);
+            return self.last_move(cx, monitor, trace);
         }
         if let Some(drifting) = self.drift_move(cx, monitor, trace) {
             return drifting;
@@ -221,7 +222,7 @@ impl RandomWalks {
             // The system took another way: what is left of the old one means nothing here.
             self.run.way.clear();
         }
-        let label = self.run.way.pop_front()?;
+        let label = self.next_of_way(cx, monitor, trace)?;
         self.run.repeated = Some(label.clone());
         match &label {
             Label::Input(..) if monitor.accepts(cx, &label) => {
@@ -234,29 +235,6 @@ impl RandomWalks {
             }
             Label::Output(..) | Label::Quiescence | Label::Delay(_) => Some(TesterMove::Observe),
         }
-    }
-
-    /// Returns whether to send rather than to look, at random.
-    fn should_send(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, trace: &Trace) -> bool {
-        let mood = self.run.preferences.as_ref().map_or(50, |mood| mood.eager);
-        let eager = match self.interaction {
-            Interaction::Fair => mood,
-            Interaction::InputEager => mood.max(EAGER_PERCENT),
-        };
-        let percent = match () {
-            // After silence nothing comes without an input: looking again would show the same.
-            () if trace.ends_in_silence() => 100,
-            () if belief.may_speak(cx.pool, cx.sts) => eager,
-            () if self.is_idle_look_due(belief, trace) => 100 - IDLE_LOOK_PERCENT,
-            () => 100,
-        };
-        self.rng.random_range(0..100) < percent
-    }
-
-    /// Returns whether a look is worth its time where no output is possible.
-    fn is_idle_look_due(&mut self, belief: &BorrowedBelief<'_>, trace: &Trace) -> bool {
-        let situation = IdleSituation::new(belief.locations(), trace);
-        self.idle_looks.as_mut().is_none_or(|looks| looks.is_look_due(situation))
     }
 
     fn choose_move(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
@@ -298,6 +276,7 @@ impl RandomWalks {
             // Entered also if it is not chosen: preferences are dealt among all inputs that were ever possible.
             self.met.entry(id).or_default();
         }
+        self.prefer_settling(cx.sts, monitor, &mut candidates);
         while !candidates.is_empty() {
             if let Some(halted) = cx.halt_reason() {
                 self.run.owed = Some(halted.into());
@@ -309,7 +288,7 @@ impl RandomWalks {
             if let Some(chosen) =
                 self.resend(cx, monitor, id).or_else(|| self.choose_values(cx, monitor, belief, id))
             {
-                *self.tried.entry((about, id)).or_default() += 1;
+                self.count_tried(about, id);
                 self.record_sent(cx, monitor, id, &chosen);
                 return Some(chosen);
             }
@@ -371,11 +350,16 @@ impl RandomWalks {
         let inputs = &self.run.inputs;
         // Counts every sequence that ends here, by length: `newest` compares them shortest first.
         for order in 1..=MAX_GRAM.min(inputs.len()) {
-            *self.grams.entry(inputs[inputs.len() - order..].to_vec()).or_default() += 1;
+            count_bounded(&mut self.grams, inputs[inputs.len() - order..].to_vec());
         }
         if let Some(mood) = &mut self.run.preferences {
             mood.left = mood.left.saturating_sub(1);
         }
+    }
+
+    /// Counts that an input was sent in a state of this outline.
+    fn count_tried(&mut self, about: u64, id: SwitchId) {
+        count_bounded(&mut self.tried, (about, id));
     }
 
     /// Remembers the keys of a message.
@@ -398,9 +382,9 @@ impl RandomWalks {
         }
     }
 
-    /// Returns a last observation, then the end of the run.
-    pub(super) fn last_move(&mut self, trace: &Trace) -> TesterMove {
-        if self.run.looked || trace.ends_in_silence() {
+    /// Returns a last observation, unless it would only cost time, then the end of the run.
+    pub(super) fn last_move(&mut self, cx: &Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        if self.run.looked || trace.ends_in_silence() || !self.is_last_look_worth(cx, monitor, trace) {
             return TesterMove::Stop(TesterStop::GoalMet(format!("a walk of {} steps", trace.len())));
         }
         self.run.looked = true;
@@ -413,6 +397,16 @@ impl RandomWalks {
             Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
             None => TesterStop::GoalMet("the model has no further step".into()),
         })
+    }
+}
+
+/// Adds one to the count of `key`; beyond [`MAX_COUNTED`] keys no new ones are counted.
+fn count_bounded<K: Eq + std::hash::Hash>(counts: &mut FxHashMap<K, u32>, key: K) {
+    let is_full = counts.len() >= MAX_COUNTED;
+    match counts.get_mut(&key) {
+        Some(count) => *count = count.saturating_add(1),
+        None if is_full => (),
+        None => drop(counts.insert(key, 1)),
     }
 }
 

@@ -124,7 +124,7 @@ impl RandomWalks {
         // Answers come first: an unread one may be the one that shows the fault.
         if belief.may_speak(cx.pool, cx.sts)
             && !trace.ends_in_silence()
-            && (state.is_none() || self.rng.random_ratio(1, 2))
+            && (state.is_none() || self.wants_reply(cx, &belief, trace))
         {
             return Some(TesterMove::Observe);
         }
@@ -272,7 +272,7 @@ impl RandomWalks {
         others.retain(|id| *id != drift.plan.switch && !drift.undoing.contains(id));
         let id = *others.choose(&mut self.rng)?;
         let chosen = self.choose_values(cx, monitor, belief, id)?;
-        *self.tried.entry((outline(monitor), id)).or_default() += 1;
+        self.count_tried(outline(monitor), id);
         self.record_sent(cx, monitor, id, &chosen);
         Some((id, chosen))
     }
