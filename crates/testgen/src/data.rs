@@ -45,6 +45,7 @@ use ioxide_symex::Ctx;
 pub use self::hints::{
     Hints, ModelLexicon, SeenValues, ValueWeights, comparisons_of, is_comparison, is_wide,
 };
+pub(crate) use self::keys::draw_keys;
 pub use self::keys::{KeyUse, UsedKeys};
 use self::random::ValueDraw;
 pub use self::random::any_value;

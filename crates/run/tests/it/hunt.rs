@@ -243,6 +243,42 @@ fn most_requests_are_about_items_that_exist() {
     }
 }
 
+#[test]
+fn requests_are_about_items_that_exist_also_while_a_value_is_unknown() {
+    let text = "model Items {
+        type Id = 0..99999
+        input put(id: Id) input get(id: Id) input guess(n: int)
+        output done output found output missing output right output wrong
+        var items: map<Id, 0..1> = {}
+        var wanted: Id = 0
+        var guessed: int = 0
+        var code: int
+        state idle {
+            on put { items = items.with(id, 1) } -> putting
+            on get { wanted = id } -> telling
+            on guess { guessed = n } -> judging
+        }
+        state putting { emit done -> idle }
+        state telling { emit found when items.has(wanted) -> idle emit missing when !items.has(wanted) -> idle }
+        state judging { emit right when guessed == code -> idle emit wrong when guessed != code -> idle }
+    }";
+    let read = || {
+        let mut sources = Sources::default();
+        let file = sources.add("items.iox", text.to_owned());
+        load(&sources, file, &LoadOptions::default()).model.expect("it is a model")
+    };
+    let (_, is_found, traces, _) = hunted_models(read(), read(), HuntTester::new(steps(600)), 1);
+    assert!(!is_found);
+    let sts = read().sts;
+    let count = |name: &str| {
+        let gate = sts.gate_named(name);
+        let is_it = |label: &&Label| matches!(label, Label::Output(other, _) if Some(*other) == gate);
+        traces.iter().flat_map(|trace| &trace.labels).filter(is_it).count()
+    };
+    let (found, missing) = (count("found"), count("missing"));
+    assert!(found + missing > 30 && found > missing, "{found} found, {missing} missing");
+}
+
 /// Defect: on a model whose values grow, searches took 73 of 85 seconds of a campaign, 3 of them before the first step.
 #[test]
 fn searches_do_no_more_work_than_the_labels_of_the_runs_earn() {

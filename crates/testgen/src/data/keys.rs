@@ -17,7 +17,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 
 use super::collection;
-use super::hints::is_wide;
+use super::hints::{Hints, is_wide};
 
 /// The greatest number of keys of one collection to choose from. Chosen by feel: those between them are like them.
 const MAX_MEMBERS: usize = 64;
@@ -263,6 +263,18 @@ impl UsedKeys {
             self.held.push(key.clone());
         }
     }
+}
+
+/// Draws keys for those of `fields` that are keys; `known` are the values of the state that are known.
+pub(crate) fn draw_keys(
+    pool: &TermPool,
+    rng: &mut ChaCha8Rng,
+    fields: &[VarId],
+    hints: &Hints<'_>,
+    known: &Valuation,
+) -> Vec<(VarId, Value)> {
+    let keys = FieldKeys::collect(pool, fields, hints.keys, hints.used_keys, known);
+    keys.iter().filter_map(|keys| Some((keys.field, keys.draw(rng)?.clone()))).collect()
 }
 
 /// The keys to choose from for one field.

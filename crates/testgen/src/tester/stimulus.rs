@@ -9,14 +9,15 @@ use ioxide_model::concrete::{ConcreteState, advance_clocks};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
-use ioxide_model::term::{Term, TermPool};
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, SymState, take_switch};
 
 use super::TesterMove;
 use super::instant::{self, WaitingCost};
-use crate::data::{Hints, PickedValues, ValueRequest, pick_hinted, pick_symbolic};
+use crate::data::{Hints, PickedValues, ValueRequest, draw_keys, pick_hinted, pick_symbolic};
 
 /// The number of states tried for the values of one switch. Chosen by feel: each may cost a question, and the tester
 /// waits.
@@ -162,12 +163,36 @@ impl<'s> StimulusChoice<'s> {
             facts.push(instant::at_most(cx, delay, horizon));
             fields.push(delay);
         }
-        let picked = pick_symbolic(cx, self.rng, &fields, &facts);
+        let keyed = self.draw_key_facts(cx, state, id, next.depth);
+        let mut picked = PickedValues::Impossible;
+        if !keyed.is_empty() {
+            let with_keys: Vec<Term> = facts.iter().chain(&keyed).copied().collect();
+            picked = pick_symbolic(cx, self.rng, &fields, &with_keys);
+        }
+        // No value with these keys proves nothing about others.
+        if !matches!(picked, PickedValues::Values(_)) {
+            picked = pick_symbolic(cx, self.rng, &fields, &facts);
+        }
         let mut values = self.values_of(picked)?;
         if self.horizon.is_some() {
             self.wait = values.pop()?.as_real()?.clone();
         }
         Some(values)
+    }
+
+    /// Draws keys for the fields that are, and returns them as facts about the fields of this depth. The keys that are
+    /// there are read off the variables whose values are known.
+    fn draw_key_facts(&mut self, cx: &mut Ctx<'_>, state: &SymState, id: SwitchId, depth: u32) -> Vec<Term> {
+        let fields = &cx.sts.gates[cx.sts.switches[id].gate].fields;
+        let value = |(var, term)| Some((var, cx.pool.as_value(term)?.clone()));
+        let known: Valuation = state.store.iter(cx.sts).filter_map(value).collect();
+        let keys = draw_keys(cx.pool, self.rng, fields, &self.hints, &known);
+        let fact = |(field, key): (VarId, Value)| {
+            let field = cx.pool.indexed_var(field, depth);
+            let (field, key) = (cx.pool.var(field), cx.pool.value(key));
+            cx.pool.eq(field, key)
+        };
+        keys.into_iter().map(fact).collect()
     }
 
     fn values_of(&mut self, pick: PickedValues) -> Option<Vec<Value>> {
