@@ -1,9 +1,10 @@
 """The time to a shrunk failure: ioxide through pytest beside the stateful testing of Hypothesis, on the same class.
 
-    stateful.py IOXIDE [SEEDS]
+    stateful.py IOXIDE [SEEDS] [FAULT ...]
 
-IOXIDE is the program. The Python that runs this needs `pytest` and `hypothesis` from PyPI; the package of `sdk/python` is found by
-itself. Both testers run in pytest, in a process of their own for every seed, so the start of Python counts for both.
+IOXIDE is the program; without FAULT all are measured. The Python that runs this needs `pytest` and `hypothesis` from PyPI; the package of `sdk/python` is found by
+itself. Both testers run in pytest, in a process of their own for every seed, so the start of Python counts for both; with the same seed they
+run at the same time, so that a busy machine slows down both.
 """
 
 import os
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 # The seconds after which a tester is ended; the failure counts as not found then.
@@ -19,7 +21,9 @@ LIMIT = 120
 
 SDK = Path(__file__).resolve().parents[2] / "sdk" / "python"
 
-# A store whose value comes back from the dead: set, delete, set again, get. Or one that loses the ninth key.
+# A store with one of these faults: a value comes back from the dead (set, delete, set again, get); the ninth key is lost; the largest
+# value is cut; a key that is set to the value it has is deleted.
+FAULTS = ("stale", "full", "cut", "same")
 STORE = '''
 class Store:
     def __init__(self, fault):
@@ -28,6 +32,11 @@ class Store:
     def put(self, k, v):
         if self.fault == "full" and len(self.values) >= 8 and k not in self.values:
             return
+        if self.fault == "same" and self.values.get(k) == v:
+            del self.values[k]
+            return
+        if self.fault == "cut" and v == 99:
+            v = 98
         self.values[k] = self.old.get(k, v) if self.fault == "stale" else v
 
     def get(self, k):
@@ -146,22 +155,31 @@ def run(name: str, text: str, fault: str, seed: int, more: list, program: str):
         return time.monotonic() - began, is_found, ended.stdout
 
 
+def run_seed(fault: str, seed: int, program: str) -> dict:
+    """Runs both testers at the same time; returns what `run` returns, by tester."""
+    testers = {
+        "ioxide": (WITH_IOXIDE, ["-p", "ioxide_adapter.pytest_plugin"]),
+        "hypothesis": (WITH_HYPOTHESIS, [f"--hypothesis-seed={seed}"]),
+    }
+    with ThreadPoolExecutor(len(testers)) as threads:
+        begun = {
+            tester: threads.submit(run, f"test_{tester}.py", text, fault, seed, more, program)
+            for tester, (text, more) in testers.items()
+        }
+        return {tester: future.result() for tester, future in begun.items()}
+
+
 def main() -> None:
     program = os.path.abspath(sys.argv[1])
     seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    print("fault   tester      found  median s  slowest s")
-    for fault in ("stale", "full"):
-        for tester, text in (("ioxide", WITH_IOXIDE), ("hypothesis", WITH_HYPOTHESIS)):
-            plugin = ["-p", "ioxide_adapter.pytest_plugin"] if tester == "ioxide" else []
-            rows = []
-            for seed in range(1, seeds + 1):
-                more = plugin if tester == "ioxide" else [f"--hypothesis-seed={seed}"]
-                rows.append(run(f"test_{tester}.py", text, fault, seed, more, program))
-            if "-v" in sys.argv:
-                print(rows[0][2])
-            times = [seconds for seconds, *_ in rows]
-            found = sum(failed for _, failed, _ in rows)
-            print(f"{fault:<7} {tester:<11} {found:>2}/{seeds:<3} {statistics.median(times):>8.2f} {max(times):>10.2f}")
+    print("fault   tester      found  median s  slowest s", flush=True)
+    for fault in sys.argv[3:] or FAULTS:
+        rows = [run_seed(fault, seed, program) for seed in range(1, seeds + 1)]
+        for tester in rows[0]:
+            times = [row[tester][0] for row in rows]
+            found = sum(row[tester][1] for row in rows)
+            figures = f"{found:>2}/{seeds:<3} {statistics.median(times):>8.2f} {max(times):>10.2f}"
+            print(f"{fault:<7} {tester:<11} {figures}", flush=True)
 
 
 if __name__ == "__main__":

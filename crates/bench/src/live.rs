@@ -3,7 +3,7 @@
 //! Ten [systems](systems) that keep values behind keys: replies after 0.1, 1, 20 and 200 ms, output that nobody asked
 //! for, restarts of 0.3 and 3 s, a system in the same process, HTTP, two connections. Each is tested as it should be
 //! and with three faults, by `ioxide test` as a user would call it, once with its default tester and once with
-//! `random`, each for the same time.
+//! `random`, each for the same time; and, if it is named, with the default tester of another program.
 //!
 //! *Promises.* Whatever fails while the system is correct is a false Fail, and the measurement ends with an error then.
 //! Which faults are found depends on the machine: time is what is measured.
@@ -12,6 +12,7 @@ mod server;
 mod systems;
 mod trial;
 
+use std::fs;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -25,15 +26,13 @@ use serde_json::{Value as Json, json};
 
 use self::server::StoreChild;
 use self::systems::{StoreFault, StoreSystem};
-use self::trial::{LiveTrial, TrialFigures};
+use self::trial::{LiveTester, LiveTrial, TrialFigures};
 
 /// The time of a campaign, unless `--for` gives another: that of `ioxide test`.
 const CAMPAIGN_TIME: Duration = Duration::from_secs(30);
 /// The number of campaigns at once: most of them wait most of the time. More would disturb the quickest ones on two
 /// cores.
 const JOBS: usize = 2;
-/// The testers that are compared.
-const TESTERS: [&str; 2] = ["hunt", "random"];
 
 /// Measures and shows the figures; with `--system`, runs as one of the systems.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
@@ -46,28 +45,36 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let is_wanted =
         |system: &&StoreSystem| args.only.as_ref().is_none_or(|only| system.name().contains(only));
     let systems: Vec<StoreSystem> = StoreSystem::ALL.iter().filter(is_wanted).copied().collect();
-    let trials = trials(&systems, time, args.seed.unwrap_or(1));
+    let against = args.against.as_ref().map(fs::canonicalize).transpose()?;
+    let testers: Vec<LiveTester> =
+        [LiveTester::Default, LiveTester::Random].into_iter().chain(against.map(LiveTester::Other)).collect();
+    let trials = trials(&systems, &testers, time, args.seed.unwrap_or(1));
     let figures = run_all(&trials)?;
-    let rows: Vec<LiveRow> = systems.iter().flat_map(|&system| rows_of(system, &trials, &figures)).collect();
+    let rows: Vec<LiveRow> = systems
+        .iter()
+        .flat_map(|&system| testers.iter().map(move |tester| (system, tester)))
+        .map(|(system, tester)| row_of(system, tester, &trials, &figures))
+        .collect();
     let false_fails: u64 = rows.iter().map(|row| row.false_fails).sum();
     let told = if args.json {
         let rows: Vec<Json> = rows.iter().map(LiveRow::to_json).collect();
         let result = json!({ "seconds": time.as_secs_f64(), "false_fails": false_fails, "systems": rows });
         writeln!(io::stdout(), "{result}")
     } else {
-        show(&mut io::stdout(), &rows, time, false_fails)
+        show(&mut io::stdout(), &rows, &testers, time, false_fails)
     };
     told?;
     Ok(if false_fails == 0 { ExitStatus::Success } else { ExitStatus::Failure })
 }
 
 /// Returns the campaigns: every system correct and with each fault, with each tester.
-fn trials(systems: &[StoreSystem], time: Duration, seed: u64) -> Vec<LiveTrial> {
+fn trials(systems: &[StoreSystem], testers: &[LiveTester], time: Duration, seed: u64) -> Vec<LiveTrial> {
     let mut trials = Vec::new();
     for &system in systems {
-        for tester in TESTERS {
+        for tester in testers {
             let healths = std::iter::once(None).chain(StoreFault::ALL.into_iter().map(Some));
-            trials.extend(healths.map(|fault| LiveTrial { system, fault, tester, time, seed }));
+            let trial = |fault| LiveTrial { system, fault, tester: tester.clone(), time, seed };
+            trials.extend(healths.map(trial));
         }
     }
     trials
@@ -131,27 +138,34 @@ impl LiveRow {
     }
 }
 
-fn rows_of(system: StoreSystem, trials: &[LiveTrial], figures: &[TrialFigures]) -> Vec<LiveRow> {
-    let row = |tester: &'static str| {
-        let own =
-            trials.iter().zip(figures).filter(|(trial, _)| trial.system == system && trial.tester == tester);
-        let correct = own.clone().find(|(trial, _)| trial.fault.is_none()).map(|(_, figures)| *figures);
-        let correct = correct.unwrap_or_default();
-        let faults = own.filter_map(|(trial, figures)| Some((trial.fault?, figures.found_after()))).collect();
-        LiveRow {
-            system,
-            tester,
-            faults,
-            steps_per_second: correct.steps_per_second(),
-            silence: correct.silence_percent,
-            restarts: correct.restarts_percent,
-            false_fails: correct.failed,
-        }
-    };
-    TESTERS.into_iter().map(row).collect()
+fn row_of(
+    system: StoreSystem,
+    tester: &LiveTester,
+    trials: &[LiveTrial],
+    figures: &[TrialFigures],
+) -> LiveRow {
+    let own =
+        trials.iter().zip(figures).filter(|(trial, _)| trial.system == system && trial.tester == *tester);
+    let correct = own.clone().find(|(trial, _)| trial.fault.is_none()).map(|(_, figures)| *figures);
+    let correct = correct.unwrap_or_default();
+    LiveRow {
+        system,
+        tester: tester.name(),
+        faults: own.filter_map(|(trial, figures)| Some((trial.fault?, figures.found_after()))).collect(),
+        steps_per_second: correct.steps_per_second(),
+        silence: correct.silence_percent,
+        restarts: correct.restarts_percent,
+        false_fails: correct.failed,
+    }
 }
 
-fn show(out: &mut impl Write, rows: &[LiveRow], time: Duration, false_fails: u64) -> io::Result<()> {
+fn show(
+    out: &mut impl Write,
+    rows: &[LiveRow],
+    testers: &[LiveTester],
+    time: Duration,
+    false_fails: u64,
+) -> io::Result<()> {
     let seconds = time.as_secs_f64();
     writeln!(
         out,
@@ -182,7 +196,7 @@ fn show(out: &mut impl Write, rows: &[LiveRow], time: Duration, false_fails: u64
             percent(row.restarts)
         )?;
     }
-    for tester in TESTERS {
+    for tester in testers.iter().map(LiveTester::name) {
         let of = |row: &&LiveRow| row.tester == tester;
         let found: usize = rows
             .iter()

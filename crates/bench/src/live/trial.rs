@@ -1,6 +1,7 @@
 //! One campaign of `bench live`: `ioxide test` in a process of its own, as a user would call it.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,15 +11,45 @@ use serde_json::Value as Json;
 use super::server::StoreServer;
 use super::systems::{StoreFault, StoreSystem, model};
 
+/// A tester of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiveTester {
+    /// The default tester of this program.
+    Default,
+    /// The random tester of this program.
+    Random,
+    /// The default tester of another program.
+    Other(PathBuf),
+}
+
+impl LiveTester {
+    /// Its name in the results.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Default => "hunt",
+            Self::Random => "random",
+            Self::Other(_) => "other",
+        }
+    }
+
+    /// Returns its name on the command line.
+    fn argument(&self) -> &'static str {
+        match self {
+            Self::Default | Self::Other(_) => "hunt",
+            Self::Random => "random",
+        }
+    }
+}
+
 /// A system, its health, and the campaign that tests it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LiveTrial {
     /// The system.
     pub system: StoreSystem,
     /// Its fault; `None` if it is correct.
     pub fault: Option<StoreFault>,
     /// The tester.
-    pub tester: &'static str,
+    pub tester: LiveTester,
     /// The time of the campaign.
     pub time: Duration,
     /// The seed of its choices.
@@ -72,7 +103,7 @@ impl TrialFigures {
 impl LiveTrial {
     /// Carries out the campaign.
     pub fn run(&self) -> Result<TrialFigures, CliError> {
-        let Self { system, fault, tester, time, seed } = *self;
+        let Self { system, fault, time, seed, .. } = *self;
         let folder = tempfile::tempdir()?;
         let (spec, faulty) = (folder.path().join("store.iox"), folder.path().join("system.iox"));
         fs::write(&spec, system.model())?;
@@ -88,8 +119,12 @@ impl LiveTrial {
         };
         fs::write(folder.path().join("ioxide.toml"), system.project(&server.ports, &start))?;
         let began = Instant::now();
-        let output = Command::new(program)
-            .args(["test", "store.iox", "--json", "--no-shrink", "--tester", tester])
+        let tested_by = match &self.tester {
+            LiveTester::Default | LiveTester::Random => program,
+            LiveTester::Other(other) => other.clone(),
+        };
+        let output = Command::new(tested_by)
+            .args(["test", "store.iox", "--json", "--no-shrink", "--tester", self.tester.argument()])
             .args(["--sut", &system.sut(&faulty), "--seed", &seed.to_string()])
             .args(["--for", &format!("{}ms", time.as_millis())])
             .current_dir(folder.path())
@@ -102,7 +137,11 @@ impl LiveTrial {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             CliError::new(
                 ExitStatus::Infrastructure,
-                format!("`{}` ({name}) with the tester `{tester}` gave no figures: {said}", system.name()),
+                format!(
+                    "`{}` ({name}) with the tester `{}` gave no figures: {said}",
+                    system.name(),
+                    self.tester.name()
+                ),
             )
         })
     }

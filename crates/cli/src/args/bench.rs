@@ -1,5 +1,6 @@
 //! `bench`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -38,6 +39,9 @@ pub struct BenchArgs {
     /// For `faults`, `reproduce`, `live`, `learn` and `truth`: measures only items whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// For `live`: also measures the default tester of this other program, such as an earlier version of ioxide.
+    #[arg(long, value_name = "PROGRAM")]
+    pub against: Option<PathBuf>,
     /// For `learn`: also learns with AALpy, in this Python, where AALpy must be installed.
     #[arg(long, value_name = "PYTHON")]
     pub peers: Option<String>,
