@@ -1,7 +1,6 @@
 //! Waits for silence: the lag of this machine, and first replies. The system is a script, so nothing is really waited
 //! for.
 
-use ioxide_model::index::Idx as _;
 use ioxide_wire::adapter::SentInput;
 
 use super::*;
@@ -98,6 +97,8 @@ struct WaitRun {
     finished: RunResult,
     system: Scripted,
     patience: Patience,
+    /// The input that was given, and another one.
+    inputs: [Label; 2],
 }
 
 /// Asks a question that must be answered, and looks for the answer; silence is confirmed once.
@@ -106,7 +107,8 @@ fn ask(script: Vec<Look>, limit: Option<Duration>, first_reply: FirstReplyWait) 
         "model M { input ask input other output told
         state a { on ask -> b on other -> b } state b { emit told -> a } }",
     );
-    let [ask, answer] = ["ask", "told"].map(|gate| message(&spec, gate, &[]));
+    let [ask, other, answer] = ["ask", "other", "told"].map(|gate| message(&spec, gate, &[]));
+    let inputs = [ask.clone(), other];
     let sts = spec.sts.clone();
     let mut solver = ioxide_smt::brute::BruteSolver::new();
     let mut cx = Ctx::new(&mut spec, &mut solver);
@@ -124,7 +126,7 @@ fn ask(script: Vec<Look>, limit: Option<Duration>, first_reply: FirstReplyWait) 
     let mut tester = AskOnce(vec![TesterMove::Stimulate(ask), TesterMove::Observe]);
     let mut coverage = Coverage::new(&sts);
     let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &sink).unwrap();
-    WaitRun { finished, system, patience }
+    WaitRun { finished, system, patience, inputs }
 }
 
 fn verdict(run: &WaitRun) -> Verdict {
@@ -145,14 +147,15 @@ fn a_wait_is_extended_by_the_lag_during_it_and_that_is_told() {
 fn a_late_answer_raises_the_wait_after_its_kind_of_input_and_no_other_until_it_is_forgotten() {
     let run = ask(vec![Look::Quiet(Duration::ZERO), Look::LateAnswer(ms(900))], None, FirstReplyWait::Limit);
     assert_eq!(verdict(&run), Verdict::Pass);
-    let [asked, other] = [0, 1].map(|gate| Label::Input(GateId::new(gate), Vec::new()));
+    let [asked, other] = &run.inputs;
+    let Label::Input(gate, _) = asked else { panic!("an input") };
     let time_after = |input: &Label| run.patience.time_here(Some(input), []);
-    assert!(time_after(&asked) >= ms(1_800), "{:?}", time_after(&asked));
-    assert_eq!(time_after(&other), PATIENCE);
+    assert!(time_after(asked) >= ms(1_800), "{:?}", time_after(asked));
+    assert_eq!(time_after(other), PATIENCE);
     for _ in 0..8 * 256 {
-        run.patience.record_answer(Some(GateId::new(0)), ms(1));
+        run.patience.record_answer(Some(*gate), ms(1));
     }
-    assert_eq!(time_after(&asked), PATIENCE, "quick answers since");
+    assert_eq!(time_after(asked), PATIENCE, "quick answers since");
 }
 
 #[test]
