@@ -30,8 +30,9 @@ use crate::value::label_to_json;
 pub use self::lag::LagRecord;
 pub use self::measure::{ExtentRecord, HistoryRecord, MeasureRecord};
 pub use self::script::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptRecord, ScriptReply, ScriptStep, ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
+    KeptValue, ReplyForm, ScriptConnection, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart,
+    ScriptPlace, ScriptRecord, ScriptReply, ScriptStep, ScriptTls, ScriptValuePlace, StepRoute, UsedPart,
+    UsedValue, ValueSpelling,
 };
 pub use self::thinned::ThinnedRun;
 pub use self::time_spent::TimeSpentRecord;
@@ -567,6 +568,10 @@ pub struct ShrunkRecord {
     /// the failure from now on: the smaller run is the one that is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// The reason why a program that speaks to the system without ioxide cannot repeat it; absent if one can, or the system
+    /// is not reached by messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_script: Option<String>,
 }
 
 /// All runs are over.

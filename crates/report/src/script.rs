@@ -66,6 +66,11 @@ impl ScriptLanguage {
 /// Returns the script in a language; `None` if that language cannot say it. `about` names the model.
 #[must_use]
 pub fn write_script(script: &ScriptRecord, language: ScriptLanguage, about: &str) -> Option<String> {
+    // Several connections, WebSockets and requests side by side are more than lines in order can say; curl encrypts.
+    let is_in_order = script.connections.is_empty();
+    if !is_in_order && matches!(language, ScriptLanguage::Netcat | ScriptLanguage::Rust) {
+        return None;
+    }
     match language {
         ScriptLanguage::Curl => shell::write(script, about),
         ScriptLanguage::Netcat => netcat::write(script, about),

@@ -4,10 +4,12 @@
 //! came from replies. Here each of them becomes a variable: the notation of the connection ([`WireNotation`]) says
 //! where the value stands in the reply, and a [marker](self::message) shows where it stands in the message.
 //!
-//! *Promises.* A script whose variables have the values of the recorded run sends the bytes of that run: a value for
-//! which that cannot be shown stays literal, and a note says so. `None` where a run cannot be written down at all.
+//! *Promises.* A script whose variables have the values of the recorded run sends the bytes of that run: a value for which
+//! that cannot be shown stays literal, and a note says so. A [`ScriptObstacle`] says why a run cannot be written down at
+//! all.
 
 mod message;
+mod route;
 #[cfg(test)]
 mod tests;
 
@@ -27,25 +29,52 @@ use ioxide_testgen::tester::replay::{
 use ioxide_wire::adapter::WireNotation;
 use ioxide_wire::adapter::notation::escape_pointer;
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use crate::explain::{fixed_label, offer_text};
 use crate::run::{RunConfig, RunSetup};
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptPart, ScriptRecord, ScriptReply, ScriptStep,
+    KeptValue, ReplyForm, ScriptEndpoint, ScriptMessage, ScriptPart, ScriptRecord, ScriptReply, ScriptStep,
     ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
 };
 
 /// The shortest time without a message that a script takes for silence; a process that is started needs some.
 const MIN_SILENCE: Duration = Duration::from_millis(500);
 
+/// The reason why a run is no script.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScriptObstacle {
+    /// The system is not reached by messages that another program could send.
+    #[error("the system is not reached by messages")]
+    NoMessages,
+    /// The reset of the system cannot be written down.
+    #[error("its reset awaits a greeting or is not a message")]
+    Reset,
+    /// An input cannot be written down.
+    #[error("{0} cannot be written as a message")]
+    Input(String),
+    /// An output cannot be recognised by its text.
+    #[error("{0} cannot be told from other replies by a pattern that other languages know")]
+    Output(String),
+    /// An output comes by a stream that is no WebSocket, or by one of several.
+    #[error("{0} is an event of a stream that is no WebSocket, or of one of several WebSockets")]
+    Event(String),
+    /// An answer comes that no request asked for.
+    #[error("{0} answers no request of the run")]
+    Answer(String),
+}
+
 /// Returns `trace`, a failing run, as a script; `forbidden` is the failure at its end.
+///
+/// # Errors
+/// If the run cannot be written down.
 pub fn script_of(
     setup: &RunSetup<'_, '_>,
     run: &RunConfig,
     trace: &Trace,
     forbidden: Option<&Forbidden>,
-) -> Option<ScriptRecord> {
-    let notation = setup.adapter.notation()?;
+) -> Result<ScriptRecord, ScriptObstacle> {
+    let notation = setup.adapter.notation().ok_or(ScriptObstacle::NoMessages)?;
     let cx = &*setup.cx;
     let mut maker = ScriptMaker {
         notation: &*notation,
@@ -57,7 +86,7 @@ pub fn script_of(
         notes: Vec::new(),
     };
     let end = trace.forbidden_at.map_or(trace.len(), |at| (at + 1).min(trace.len()));
-    let mut steps = maker.reset_steps()?;
+    let (mut steps, resets) = maker.reset_steps().ok_or(ScriptObstacle::Reset)?;
     let inputs = references_in(&maker.flow, cx.sts, trace);
     let inputs: BTreeMap<usize, Vec<ReplyReference>> =
         inputs.into_iter().map(|(step, input)| (step, input.references)).collect();
@@ -77,11 +106,15 @@ pub fn script_of(
     let first = steps.len() - end - usize::from(trace.breakdown.is_some() && end == trace.len());
     maker.keep_values(&mut steps[first..]);
     let endpoint = notation.endpoint();
-    if matches!(endpoint, ScriptEndpoint::Http { .. }) && !alternates(&steps) {
-        return None;
+    let mut connections = notation.connections();
+    let mut routes = maker.find_routes(&steps, &resets)?;
+    let is_plain = connections.len() == 1 && connections.iter().all(|connection| connection.tls.is_none());
+    let is_http = matches!(endpoint, ScriptEndpoint::Http { .. });
+    if is_plain && (!is_http || alternates(&steps) && !has_websocket(&steps)) {
+        (connections, routes) = (Vec::new(), Vec::new());
     }
     let silence = run.patience.default_time().max(MIN_SILENCE);
-    Some(ScriptRecord {
+    Ok(ScriptRecord {
         endpoint,
         start: setup.adapter.start_command(),
         silence_ms: u64::try_from(silence.as_millis()).unwrap_or(u64::MAX),
@@ -89,10 +122,19 @@ pub fn script_of(
         allowed,
         silence_allowed: forbidden.is_some_and(|forbidden| forbidden.silence_allowed),
         notes: maker.notes,
+        connections,
+        routes,
     })
 }
 
-/// Returns whether every request is followed by its answer, or by none: requests side by side are no script. Silence
+/// Returns whether a WebSocket is opened.
+fn has_websocket(steps: &[ScriptStep]) -> bool {
+    let opens =
+        |step: &ScriptStep| matches!(step, ScriptStep::Send { message: ScriptMessage::Open { .. }, .. });
+    steps.iter().any(opens)
+}
+
+/// Returns whether every request is followed by its answer, or by none: no requests are pending side by side. Silence
 /// while nothing is asked says nothing, unless it is the failure.
 fn alternates(steps: &[ScriptStep]) -> bool {
     let mut is_pending = false;
@@ -124,9 +166,11 @@ struct ScriptMaker<'a> {
 }
 
 impl ScriptMaker<'_> {
-    fn reset_steps(&self) -> Option<Vec<ScriptStep>> {
-        let mut steps = Vec::new();
-        for message in self.notation.resets()? {
+    /// Returns the steps of the reset, and the connections of its messages.
+    fn reset_steps(&self) -> Option<(Vec<ScriptStep>, Vec<usize>)> {
+        let (mut steps, mut connections) = (Vec::new(), Vec::new());
+        for (connection, message) in self.notation.resets()? {
+            connections.push(connection);
             steps.push(ScriptStep::Send { shown: "reset".into(), message });
             let reply = ScriptReply {
                 shown: "the answer to the reset".into(),
@@ -136,23 +180,25 @@ impl ScriptMaker<'_> {
             };
             steps.push(ScriptStep::Receive { reply, keep: self.notation.captures(None) });
         }
-        Some(steps)
+        Some((steps, connections))
     }
 
-    /// Returns step `step` of the script, `None` where a script cannot do it.
-    fn step(&mut self, step: usize, references: &[ReplyReference]) -> Option<ScriptStep> {
+    /// Returns step `step` of the script.
+    fn step(&mut self, step: usize, references: &[ReplyReference]) -> Result<ScriptStep, ScriptObstacle> {
         let label = &self.trace.labels[step];
-        Some(match label {
+        let shown = label.show(self.pool, self.sts);
+        Ok(match label {
             Label::Input(gate, _) if self.sts.gates[*gate].kind == GateKind::Input => {
-                let shown = label.show(self.pool, self.sts);
-                let message = self.bound_message(label, references, step)?;
+                let message = self.bound_message(label, references, step);
+                let message = message.ok_or_else(|| ScriptObstacle::Input(shown.clone()))?;
                 ScriptStep::Send { shown, message }
             }
-            Label::Input(..) => return None,
+            Label::Input(..) => return Err(ScriptObstacle::Input(shown)),
             Label::Output(gate, _) => {
+                let form = self.notation.reply_form(*gate);
                 let reply = ScriptReply {
-                    shown: label.show(self.pool, self.sts),
-                    form: self.notation.reply_form(*gate)?,
+                    form: form.ok_or_else(|| ScriptObstacle::Output(shown.clone()))?,
+                    shown,
                     values: Vec::new(),
                     is_exact: false,
                 };

@@ -113,7 +113,7 @@ pub trait Adapter {
     }
 
     /// Returns the notation of messages, for a program that repeats a run without ioxide; `None` if a run cannot be
-    /// written down so: several connections, WebSockets, a system in this process.
+    /// written down so: a system in this process, an encrypted adapter protocol.
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
         None
     }

@@ -146,8 +146,10 @@ fn print_script(args: &ReportArgs, language: ScriptLanguage) -> Result<ExitStatu
     };
     let run = number_from_one(smaller.run);
     let Some(script) = &smaller.script else {
-        return Err(nothing(format!("run {run} of `{}` cannot be repeated without ioxide", args.run)).help(
-            "a script needs one connection by HTTP, TCP or the standard streams of a command, and no secret fields",
+        let why = smaller.no_script.as_deref().unwrap_or("the system is not reached by messages");
+        let text = format!("run {run} of `{}` cannot be repeated without ioxide: {why}", args.run);
+        return Err(nothing(text).help(
+            "a script needs connections by HTTP, TCP or the standard streams of a command, and no secret fields",
         ));
     };
     let Some(text) = write_script(script, language, &model) else {

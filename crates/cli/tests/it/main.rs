@@ -38,6 +38,7 @@ mod report;
 mod same_moves;
 mod schema;
 mod scripts;
+mod scripts_several;
 mod secrets;
 mod services;
 mod step;

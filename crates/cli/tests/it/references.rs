@@ -171,3 +171,55 @@ fn a_failed_assertion_in_a_handler_is_a_failure_with_its_traceback() {
     ];
     check(folder.path(), &args, 1, &says);
 }
+
+/// The shop in JavaScript, whose handler for `get` has a mistake that shows with two items.
+const NODE_SERVER: &str = r#"
+import { randomUUID } from 'node:crypto';
+const { Adapter } = await import(process.argv[2]);
+
+class Shop extends Adapter {
+  static inputs = { create: { n: 'int' }, get: { id: 'string' }, drop: { id: 'string' } };
+  static outputs = { created: { id: 'string' }, item: { n: 'int' }, dropped: {}, missing: {} };
+
+  reset() {
+    this.items = new Map();
+  }
+
+  create({ n }) {
+    const id = randomUUID();
+    this.items.set(id, n);
+    this.emit('created', { id });
+  }
+
+  get({ id }) {
+    if (!this.items.has(id)) return this.emit('missing');
+    if (this.items.size >= 2) this.cache.touch(id);
+    this.emit('item', { n: this.items.get(id) });
+  }
+
+  drop({ id }) {
+    this.emit(this.items.delete(id) ? 'dropped' : 'missing');
+  }
+}
+
+await new Shop().run();
+"#;
+
+#[test]
+fn an_error_in_a_node_handler_is_a_failure_with_its_stack() {
+    if !ioxide_test_support::has_program("node") {
+        return;
+    }
+    let folder = folder();
+    fs::write(folder.path().join("shop.mjs"), NODE_SERVER).expect("a server");
+    let sut = format!("stdio:node shop.mjs '{}'", root().join("sdk/node/src/index.js").display());
+    let args = [&FIND[..], &[&sut]].concat();
+    let says = [
+        "exception the system raised an exception: TypeError",
+        "at Shop.get",
+        "shop.mjs:",
+        "failed again 3 of 3 times",
+        "minimal failing run: 6 steps",
+    ];
+    check(folder.path(), &args, 1, &says);
+}

@@ -26,6 +26,52 @@ pub struct ScriptRecord {
     /// Remarks to the reader, such as values that the system chose and the script cannot take from its replies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The connections, if one of them is encrypted, or there are several, or requests are pending side by side, or a
+    /// WebSocket is used; else there is the one of `endpoint` alone, and every reply answers the message before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ScriptConnection>,
+    /// The way of every step, if there are `connections`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<StepRoute>,
+}
+
+/// A connection to a system that has several, or an encrypted one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptConnection {
+    /// Its name; empty if there is no other.
+    pub name: String,
+    /// The other end.
+    pub endpoint: ScriptEndpoint,
+    /// The encryption; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<ScriptTls>,
+}
+
+/// The encryption of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptTls {
+    /// The file with the certificate authorities to trust; absent for those of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authorities: Option<String>,
+    /// True if certificates are not checked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unchecked: bool,
+    /// The name in the certificate, if it is not that of the address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The files with the certificate of the client and with its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<(String, String)>,
+}
+
+/// The way of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepRoute {
+    /// The position of its connection.
+    pub connection: usize,
+    /// For a reply by HTTP the position of the step with the request that it answers, or that opened its WebSocket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<usize>,
 }
 
 /// The way to a system.
@@ -138,6 +184,22 @@ pub enum ScriptMessage {
         /// Its body.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<Vec<ScriptPart>>,
+    },
+    /// A request that opens a WebSocket.
+    Open {
+        /// The name of the input, by which messages name the WebSocket.
+        name: String,
+        /// Path and query.
+        path: Vec<ScriptPart>,
+        /// Its headers, but for those of the handshake.
+        headers: Vec<(String, Vec<ScriptPart>)>,
+    },
+    /// A text message over a WebSocket.
+    Frame {
+        /// The name of the input that opened it.
+        over: String,
+        /// The text.
+        text: Vec<ScriptPart>,
     },
     /// Text, with the mark that ends it.
     Text(Vec<ScriptPart>),
@@ -302,16 +364,15 @@ pub struct ReplyForm {
 impl ScriptRecord {
     /// Calls `change` with every text that the system may have said or that was said to it.
     pub fn for_each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
-        let Self { endpoint, start, silence_ms: _, steps, allowed, silence_allowed: _, notes } = self;
-        match endpoint {
-            ScriptEndpoint::Http { url, cookies: _ } => change(url),
-            ScriptEndpoint::Stream { place, .. } | ScriptEndpoint::Protocol { place } => match place {
-                ScriptPlace::Tcp(address) => change(address),
-                ScriptPlace::Process { command, environment } => {
-                    change(command);
-                    environment.iter_mut().for_each(|(_, value)| change(value));
-                }
-            },
+        let Self { endpoint, start, steps, allowed, notes, connections, .. } = self;
+        endpoint.for_each_text(change);
+        for connection in connections {
+            connection.endpoint.for_each_text(change);
+            let Some(ScriptTls { authorities, name, identity, is_unchecked: _ }) = &mut connection.tls else {
+                continue;
+            };
+            authorities.iter_mut().chain(name).for_each(&mut *change);
+            identity.iter_mut().flat_map(|(certificate, key)| [certificate, key]).for_each(&mut *change);
         }
         start.iter_mut().chain(notes).for_each(&mut *change);
         for step in steps {
@@ -329,6 +390,21 @@ impl ScriptRecord {
     }
 }
 
+impl ScriptEndpoint {
+    fn for_each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
+        match self {
+            Self::Http { url, cookies: _ } => change(url),
+            Self::Stream { place, .. } | Self::Protocol { place } => match place {
+                ScriptPlace::Tcp(address) => change(address),
+                ScriptPlace::Process { command, environment } => {
+                    change(command);
+                    environment.iter_mut().for_each(|(_, value)| change(value));
+                }
+            },
+        }
+    }
+}
+
 impl ScriptMessage {
     /// Calls `change` with every part.
     pub fn for_each_part(&mut self, change: &mut dyn FnMut(&mut ScriptPart)) {
@@ -337,6 +413,11 @@ impl ScriptMessage {
                 let headers = headers.iter_mut().flat_map(|(_, parts)| parts);
                 path.iter_mut().chain(headers).chain(body.iter_mut().flatten()).for_each(change);
             }
+            Self::Open { name: _, path, headers } => {
+                let headers = headers.iter_mut().flat_map(|(_, parts)| parts);
+                path.iter_mut().chain(headers).for_each(change);
+            }
+            Self::Frame { over: _, text } => text.iter_mut().for_each(change),
             Self::Text(parts) | Self::Bytes(parts) | Self::Json(parts) => parts.iter_mut().for_each(change),
         }
     }

@@ -203,17 +203,19 @@ impl Secrets {
             explanation,
             script,
             signature,
+            no_script,
         } = shrunk;
         // A marked value may be too short to be found in a message.
         let has_marked =
             |label: &LabelRecord| label.args.keys().any(|field| self.has_field(&label.label, field));
         if trace.iter().any(has_marked) {
             *script = None;
+            *no_script = Some("the run has a field that `secrets` names".into());
         }
         explanation.iter_mut().for_each(|told| self.hide_explanation(told));
         script.iter_mut().for_each(|script| script.for_each_text(&mut |text| self.hide_in(text)));
         trace.iter_mut().for_each(|label| self.hide_label(label));
-        self.hide_all(early.iter_mut().chain(references).chain(signature));
+        self.hide_all(early.iter_mut().chain(references).chain(signature).chain(no_script));
     }
 
     fn hide_started(&self, started: &mut CampaignStarted) {

@@ -1,8 +1,8 @@
 //! A script as lines for a shell, with `curl` and `jq`.
 
 use ioxide_record::event::{
-    KeptValue, ScriptEndpoint, ScriptMessage, ScriptPart, ScriptRecord, ScriptStep, ScriptValuePlace,
-    UsedPart, UsedValue, ValueSpelling,
+    KeptValue, ScriptEndpoint, ScriptMessage, ScriptPart, ScriptRecord, ScriptStep, ScriptTls,
+    ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
 };
 
 use super::{REPLY_SECONDS, comment, forbidden_reply, head_lines, optional_variables, quote};
@@ -10,12 +10,18 @@ use super::{REPLY_SECONDS, comment, forbidden_reply, head_lines, optional_variab
 /// Returns the lines; `None` if it is no HTTP, or a value needs more than `jq`.
 pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
     let ScriptEndpoint::Http { url, cookies } = &script.endpoint else { return None };
+    let tls = match &script.connections[..] {
+        [] => None,
+        [one] if is_in_order(script) => one.tls.as_ref(),
+        _ => return None,
+    };
     let head = head_lines(script, about, "bash, curl and jq").into_iter().map(|line| format!("# {line}"));
     let mut lines = vec!["#!/usr/bin/env bash".to_owned()];
     lines.extend(head);
     lines.push(format!("url=${{URL:-{}}}", quote::shell(url)?));
     let needs_headers = kept_values(script).any(|kept| matches!(kept.place, ScriptValuePlace::Header { .. }));
     let mut options = format!("-sS -g --path-as-is -m {REPLY_SECONDS}");
+    options.push_str(&tls_options(tls)?);
     if *cookies {
         lines.push("jar=$(mktemp)".into());
         options.push_str(" -b \"$jar\" -c \"$jar\"");
@@ -65,6 +71,39 @@ pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
     lines.push(String::new());
     lines.push(format!("printf '%s\\n' {}", quote::shell(&verdict_text(script))?));
     Some(lines.join("\n") + "\n")
+}
+
+/// Returns whether every request is answered, or seen to get no answer, before the next one is sent.
+fn is_in_order(script: &ScriptRecord) -> bool {
+    let mut is_pending = false;
+    script.steps.iter().all(|step| match step {
+        ScriptStep::Send { .. } => !std::mem::replace(&mut is_pending, true),
+        ScriptStep::Receive { .. } | ScriptStep::Silence | ScriptStep::Breakdown(_) => {
+            is_pending = false;
+            true
+        }
+        ScriptStep::Wait(_) => true,
+    })
+}
+
+/// Returns the options of `curl` for encryption; `None` if it has none for them.
+fn tls_options(tls: Option<&ScriptTls>) -> Option<String> {
+    let mut options = String::new();
+    let Some(ScriptTls { authorities, is_unchecked, name, identity }) = tls else { return Some(options) };
+    if name.is_some() {
+        // The name of the certificate would have to be that of the address.
+        return None;
+    }
+    if *is_unchecked {
+        options.push_str(" -k");
+    }
+    if let Some(file) = authorities {
+        options.push_str(&format!(" --cacert {}", quote::shell(file)?));
+    }
+    if let Some((certificate, key)) = identity {
+        options.push_str(&format!(" --cert {} --key {}", quote::shell(certificate)?, quote::shell(key)?));
+    }
+    Some(options)
 }
 
 /// Returns the failure in one line: what came when the run was recorded, and what the model allows.

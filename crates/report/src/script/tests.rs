@@ -71,6 +71,8 @@ fn shop() -> ScriptRecord {
         }],
         silence_allowed: false,
         notes: Vec::new(),
+        connections: Vec::new(),
+        routes: Vec::new(),
     }
 }
 

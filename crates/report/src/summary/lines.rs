@@ -415,6 +415,7 @@ fn repeating_lines(told: &ShrunkSummary) -> Vec<String> {
     let references = told.references.iter().take(MAX_REFERENCES);
     let mut lines: Vec<String> = references.map(|from| format!("    taken from a reply: {from}")).collect();
     lines.extend(script_line(&told.languages));
+    lines.extend(told.no_script.iter().map(|why| format!("    script    none: {}", excerpt(why, MAX_TEXT))));
     lines
 }
 

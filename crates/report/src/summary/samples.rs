@@ -232,6 +232,7 @@ pub fn failing_before_the_end() -> Vec<Event> {
         explanation: None,
         script: None,
         signature: None,
+        no_script: None,
     }));
     told.say(finished(0, 1));
     told.events
@@ -268,6 +269,7 @@ pub fn failing() -> Vec<Event> {
         explanation: None,
         script: None,
         signature: None,
+        no_script: None,
     }));
     told.say(run_started(2)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in S")).say(run_finished(
         2,

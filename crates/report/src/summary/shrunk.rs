@@ -38,6 +38,8 @@ pub struct ShrunkSummary {
     pub explanation: Option<Explanation>,
     /// The languages in which it can be repeated without ioxide.
     pub languages: Vec<ScriptLanguage>,
+    /// The reason why it cannot be repeated without ioxide; `None` if it can, or nobody could.
+    pub no_script: Option<String>,
 }
 
 impl ShrunkSummary {
@@ -62,6 +64,7 @@ impl ShrunkSummary {
             references: shrunk.references.clone(),
             explanation: shrunk.explanation.clone(),
             languages: languages.collect(),
+            no_script: shrunk.no_script.clone(),
         }
     }
 

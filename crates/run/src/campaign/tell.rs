@@ -22,7 +22,7 @@ use crate::clock::patience::Patience;
 use crate::explain::{explanation, solve_offers};
 use crate::judge::{JudgeConfig, find_forbidden};
 use crate::run::{RunConfig, RunId, RunResult, RunSetup};
-use crate::script::script_of;
+use crate::script::{ScriptObstacle, script_of};
 use crate::shrink::{RerunResult, ShrunkRun, UnexpectedRerun};
 
 /// Returns the event that opens a campaign.
@@ -93,6 +93,10 @@ pub(super) fn shrunk(
 ) -> ShrunkRecord {
     let forbidden = find_failure(setup, run, &shrunk.trace);
     let script = script_of(setup, run, &shrunk.trace, forbidden.as_ref());
+    let no_script = match &script {
+        Err(ScriptObstacle::NoMessages) | Ok(_) => None,
+        Err(obstacle) => Some(obstacle.to_string()),
+    };
     let explained = forbidden.as_ref().map(|forbidden| explanation(setup.cx, forbidden));
     let broken_text = shrunk.trace.breakdown.map(|breakdown| breakdown.to_string());
     let explained = explained.map(|told| match broken_text {
@@ -116,8 +120,9 @@ pub(super) fn shrunk(
         unconfirmed: shrunk.unconfirmed,
         references: references(setup, &shrunk.trace),
         explanation: explained,
-        script,
         signature: shrunk.confirmed_signature().map(str::to_owned),
+        script: script.ok(),
+        no_script,
     }
 }
 

@@ -226,6 +226,17 @@ fn with_variables(message: ScriptMessage, bound: &[BoundValue]) -> ScriptMessage
                 body: body.map(|parts| replaced(parts, in_body)),
             }
         }
+        ScriptMessage::Open { name, path, headers } => ScriptMessage::Open {
+            name,
+            path: replaced(path, ValueSpelling::Percent),
+            headers: headers
+                .into_iter()
+                .map(|(name, parts)| (name, replaced(parts, ValueSpelling::Plain)))
+                .collect(),
+        },
+        ScriptMessage::Frame { over, text } => {
+            ScriptMessage::Frame { over, text: replaced(text, ValueSpelling::Json) }
+        }
         ScriptMessage::Text(parts) => ScriptMessage::Text(replaced(parts, ValueSpelling::Plain)),
         ScriptMessage::Json(parts) => ScriptMessage::Json(replaced(parts, ValueSpelling::Json)),
         ScriptMessage::Bytes(parts) => ScriptMessage::Bytes(parts),
@@ -281,6 +292,11 @@ fn texts(message: &ScriptMessage) -> Option<Vec<String>> {
             let body = body.iter().map(|parts| joined(parts));
             [method.clone(), joined(path)].into_iter().chain(headers).chain(body).collect()
         }
+        ScriptMessage::Open { name, path, headers } => {
+            let headers = headers.iter().flat_map(|(name, parts)| [name.clone(), joined(parts)]);
+            [name.clone(), joined(path)].into_iter().chain(headers).collect()
+        }
+        ScriptMessage::Frame { over, text } => vec![over.clone(), joined(text)],
         ScriptMessage::Text(parts) | ScriptMessage::Json(parts) | ScriptMessage::Bytes(parts) => {
             vec![joined(parts)]
         }

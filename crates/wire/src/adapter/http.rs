@@ -490,7 +490,7 @@ impl Adapter for HttpAdapter {
 
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
         let Self { model, codec, protocol, .. } = self;
-        Some(Box::new(HttpNotation { model, codec, protocol }))
+        Some(Box::new(HttpNotation { tls: self.socket.script_tls(), model, codec, protocol }))
     }
 
     fn receipt(&self) -> InputReceipt {

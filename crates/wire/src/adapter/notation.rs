@@ -2,27 +2,55 @@
 
 #[cfg(feature = "external")]
 mod external;
+mod several;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::GateId;
 use ioxide_model::value::Value;
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptMessage, ScriptPart, ScriptValuePlace, UsedValue,
-    ValueSpelling,
+    KeptValue, ReplyForm, ScriptConnection, ScriptEndpoint, ScriptMessage, ScriptPart, ScriptValuePlace,
+    UsedValue, ValueSpelling,
 };
 use serde_json::Value as Json;
 
 #[cfg(feature = "external")]
 pub(super) use self::external::{BinaryNotation, HttpNotation, ProtocolNotation, TextNotation};
+pub(super) use self::several::SeveralNotation;
+
+/// The origin of an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplySource {
+    /// It comes by its connection.
+    Stream,
+    /// It answers a request of one of these inputs; of any if there are none.
+    Answer(Vec<String>),
+    /// It comes by a WebSocket, or another stream, that one of these inputs opened; any if there are none.
+    Event(Vec<String>),
+}
 
 /// The notation of messages on a connection.
 pub trait WireNotation {
     /// Returns the system, as a program reaches it.
     fn endpoint(&self) -> ScriptEndpoint;
 
-    /// Returns the messages that bring the system to its initial state, each answered by one message; `None` if they
-    /// cannot be written down.
-    fn resets(&self) -> Option<Vec<ScriptMessage>> {
+    /// Returns all connections; one without a name, unless the system has several.
+    fn connections(&self) -> Vec<ScriptConnection> {
+        vec![ScriptConnection { name: String::new(), endpoint: self.endpoint(), tls: None }]
+    }
+
+    /// Returns the connection by which a message travels, by its position.
+    fn connection_of(&self, _gate: GateId) -> usize {
+        0
+    }
+
+    /// Returns the origin of an output.
+    fn source_of(&self, _gate: GateId) -> ReplySource {
+        ReplySource::Stream
+    }
+
+    /// Returns the messages that bring the system to its initial state with their connections, each answered by one
+    /// message; `None` if they cannot be written down.
+    fn resets(&self) -> Option<Vec<(usize, ScriptMessage)>> {
         Some(Vec::new())
     }
 

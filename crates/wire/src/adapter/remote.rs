@@ -518,7 +518,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
         // A script has no part, and no clock of its own.
         let is_plain = self.connection.part.is_none() && !self.has_virtual_time();
-        let notation = ProtocolNotation { place: self.link.place()?, model: &self.model };
+        let notation = ProtocolNotation { tls: None, place: self.link.place()?, model: &self.model };
         is_plain.then(|| Box::new(notation) as Box<dyn WireNotation + '_>)
     }
 

@@ -28,6 +28,7 @@ use ioxide_model::value::Value;
 use ioxide_record::event::ConnectionRecord;
 use ioxide_symex::{Arrival, ConnectionWiring, Crossing, MessageRoute};
 
+use super::notation::{SeveralNotation, WireNotation};
 use super::{
     Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, PartPlace, SentInput,
     VirtualDelay,
@@ -442,6 +443,16 @@ impl PartConnection {
 }
 
 impl Adapter for SeveralAdapter {
+    fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
+        let part = |line: &'_ PartConnection| line.adapter.notation().is_some();
+        if self.lines.is_empty() || !self.lines.iter().all(part) {
+            return None;
+        }
+        let parts = self.lines.iter().filter_map(|line| Some((line.name.as_str(), line.adapter.notation()?)));
+        let connection = |gate: GateId| self.line_of(&Label::Output(gate, Vec::new()));
+        Some(Box::new(SeveralNotation { parts: parts.collect(), connection: Box::new(connection) }))
+    }
+
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.heard.clear();
         self.broken = None;

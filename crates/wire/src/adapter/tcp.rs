@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use ioxide_model::sts::Model;
-use ioxide_record::event::ScriptPlace;
+use ioxide_record::event::{ScriptPlace, ScriptTls};
 
 use super::channel::AdapterChannel;
 use super::remote::{RemoteAdapter, SystemLink};
@@ -67,9 +67,14 @@ impl TcpConnection {
         Self { is_timed, ..self }
     }
 
-    /// Returns the address, as a script connects to it; `None` for an encrypted connection.
-    pub(super) fn script_place(&self) -> Option<ScriptPlace> {
-        self.tls.is_none().then(|| ScriptPlace::Tcp(self.address.clone()))
+    /// Returns the address, as a script connects to it.
+    pub(super) fn script_place(&self) -> ScriptPlace {
+        ScriptPlace::Tcp(self.address.clone())
+    }
+
+    /// Returns the encryption, as a script needs it; `None` if there is none.
+    pub(super) fn script_tls(&self) -> Option<ScriptTls> {
+        self.tls.as_ref().map(Tls::script_tls)
     }
 
     fn start_error(&self, error: &io::Error) -> AdapterError {
@@ -149,7 +154,8 @@ impl SystemLink for TcpConnection {
     }
 
     fn place(&self) -> Option<ScriptPlace> {
-        self.script_place()
+        // No script speaks the adapter protocol over an encrypted connection.
+        self.tls.is_none().then(|| self.script_place())
     }
 
     fn starts_system(&self) -> bool {

@@ -381,14 +381,16 @@ impl Adapter for TextAdapter {
     }
 
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
-        let place = match &self.link {
-            Transport::Process(process) => process.script_place(),
-            Transport::Socket(socket) => socket.script_place()?,
+        let (place, tls) = match &self.link {
+            Transport::Process(process) => (process.script_place(), None),
+            Transport::Socket(socket) => (socket.script_place(), socket.script_tls()),
         };
         let (model, protocol) = (&*self.model, &self.protocol);
         Some(match &self.codec {
-            TextAdapterCodec::Text(codec) => Box::new(TextNotation { place, model, codec, protocol }),
-            TextAdapterCodec::Binary(codec) => Box::new(BinaryNotation { place, model, codec, protocol }),
+            TextAdapterCodec::Text(codec) => Box::new(TextNotation { tls, place, model, codec, protocol }),
+            TextAdapterCodec::Binary(codec) => {
+                Box::new(BinaryNotation { tls, place, model, codec, protocol })
+            }
         })
     }
 

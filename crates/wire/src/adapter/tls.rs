@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use ioxide_record::event::ScriptTls;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
@@ -82,12 +83,13 @@ pub enum BadTls {
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ClientConfig>,
-    name: Option<String>,
+    /// The settings that it was made from.
+    settings: TlsConfig,
 }
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Tls").field("name", &self.settings.name).finish_non_exhaustive()
     }
 }
 
@@ -110,7 +112,22 @@ impl Tls {
                 builder.with_client_auth_cert(chain, key)?
             }
         };
-        Ok(Self { config: Arc::new(client), name: config.name.clone() })
+        Ok(Self { config: Arc::new(client), settings: config.clone() })
+    }
+
+    /// Returns the settings, as a script needs them.
+    pub(super) fn script_tls(&self) -> ScriptTls {
+        let text = |path: &PathBuf| path.display().to_string();
+        let TlsConfig { roots, name, identity } = &self.settings;
+        ScriptTls {
+            authorities: match roots {
+                Roots::File(path) => Some(text(path)),
+                Roots::System | Roots::Anybody => None,
+            },
+            is_unchecked: *roots == Roots::Anybody,
+            name: name.clone(),
+            identity: identity.as_ref().map(|(certificate, key)| (text(certificate), text(key))),
+        }
     }
 
     /// Encrypts a connection to `address`.
@@ -121,7 +138,7 @@ impl Tls {
         limit: Duration,
         interrupt: Interrupt,
     ) -> Result<TlsStream, HandshakeError> {
-        let name = self.name.as_deref().unwrap_or_else(|| host_of(address)).to_owned();
+        let name = self.settings.name.as_deref().unwrap_or_else(|| host_of(address)).to_owned();
         let name = ServerName::try_from(name.clone()).map_err(|_| HandshakeError::Name(name))?;
         let mut connection =
             ClientConnection::new(Arc::clone(&self.config), name).map_err(io::Error::other)?;

@@ -85,6 +85,12 @@ def expect(reply, allowed, silence, forbidden):
         raise AssertionError(f"got {got}; the model allows {' or '.join(names) or 'nothing'}")
 
 
+def expect_other(reply, forbidden):
+    """Fails if the reply is the wrong one again."""
+    if reply is not None and fits(reply, *forbidden):
+        raise AssertionError(f"got {reply}, which the model does not allow")
+
+
 def main(test):
     try:
         test()

@@ -3,20 +3,24 @@
 JAR = {}
 
 
-def ask(method, path, headers, body=None):
+def ask(method, path, headers, body=None, url=None, tls=None, on_sent=None):
     """Sends a request and returns its answer; None if none comes."""
-    url = urllib.parse.urlsplit(URL)
-    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-    link = kind(url.hostname, url.port, timeout=REPLY_SECONDS)
+    url = urllib.parse.urlsplit(url or URL)
+    link = http.client.HTTPConnection(url.hostname, url.port or (443 if url.scheme == "https" else 80), timeout=REPLY_SECONDS)
+    if url.scheme == "https":
+        context = ssl.create_default_context() if tls is None else tls_context(tls)
+        link = http.client.HTTPSConnection(url.hostname, url.port, timeout=REPLY_SECONDS, context=context)
     headers = {name: value for name, value in headers.items() if value is not None}
     if KEEPS_COOKIES and JAR:
         headers["cookie"] = "; ".join(f"{name}={value}" for name, value in JAR.items())
     try:
         link.connect()
     except OSError as error:
-        sys.exit(f"cannot reach {URL}: {error}; start the system first")
+        sys.exit(f"cannot reach {url.geturl()}: {error}; start the system first")
     try:
         link.request(method, path, None if body is None else body.encode(), headers)
+        if on_sent is not None:
+            on_sent()
         answer = link.getresponse()
         data = answer.read()
     except (OSError, http.client.HTTPException):

@@ -3,8 +3,8 @@
 class ProtocolLink(Link):
     """A connection to an adapter that speaks the protocol of ioxide: a JSON object per line."""
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
         self.n_inputs = 0
         self.await_type("hello")
         self.send(json.dumps({"type": "configure", "settings": {}, "instance": 0}).encode() + b"\n")

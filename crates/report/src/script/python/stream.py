@@ -3,19 +3,24 @@
 class Link:
     """A connection to the system."""
 
-    def __init__(self):
+    def __init__(self, place=None, framing=None, is_joined=None, tls=None, environment=None):
         self.chunks, self.buffer = queue.Queue(), b""
-        if isinstance(PLACE, str):
-            command = ["sh", "-c", PLACE]
-            environment = {**os.environ, **ENVIRONMENT}
+        place = place or PLACE
+        self.framing = framing or FRAMING
+        self.is_joined = IS_JOINED if is_joined is None else is_joined
+        if isinstance(place, str):
+            command = ["sh", "-c", place]
+            environment = {**os.environ, **(environment or ENVIRONMENT)}
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
             read = lambda: os.read(self.process.stdout.fileno(), 65536)
             self.write = lambda data: (self.process.stdin.write(data), self.process.stdin.flush())
         else:
             try:
-                self.socket = socket.create_connection(PLACE, timeout=REPLY_SECONDS)
+                self.socket = socket.create_connection(place, timeout=REPLY_SECONDS)
+                if tls is not None:
+                    self.socket = encrypt(self.socket, place[0], tls)
             except OSError as error:
-                sys.exit(f"cannot reach {PLACE[0]}:{PLACE[1]}: {error}; start the system first")
+                sys.exit(f"cannot reach {place[0]}:{place[1]}: {error}; start the system first")
             self.socket.settimeout(None)
             read = lambda: self.socket.recv(65536)
             self.write = self.socket.sendall
@@ -30,8 +35,8 @@ class Link:
         self.chunks.put(b"")
 
     def send(self, data):
-        if FRAMING[0] == "length":
-            data = len(data).to_bytes(FRAMING[1], "big") + data
+        if self.framing[0] == "length":
+            data = len(data).to_bytes(self.framing[1], "big") + data
         try:
             self.write(data)
         except OSError:
@@ -39,18 +44,18 @@ class Link:
 
     def cut(self):
         """Takes a whole frame off the buffer; None if there is none."""
-        kind, data = FRAMING[0], self.buffer
+        kind, data = self.framing[0], self.buffer
         if kind == "mark":
-            at = data.find(FRAMING[1])
+            at = data.find(self.framing[1])
             if at < 0:
                 return None
-            self.buffer = data[at + len(FRAMING[1]):]
-            return data[:at].rstrip(b"\r") if FRAMING[1] == b"\n" else data[:at]
-        start, end = 0, FRAMING[1]
+            self.buffer = data[at + len(self.framing[1]):]
+            return data[:at].rstrip(b"\r") if self.framing[1] == b"\n" else data[:at]
+        start, end = 0, self.framing[1]
         if kind == "length":
-            start, end = FRAMING[1], FRAMING[1] + int.from_bytes(data[:FRAMING[1]], "big")
+            start, end = self.framing[1], self.framing[1] + int.from_bytes(data[:self.framing[1]], "big")
         elif kind == "counted":
-            _, at, width, order, uncounted = FRAMING
+            _, at, width, order, uncounted = self.framing
             if len(data) < at + width:
                 return None
             end = uncounted + int.from_bytes(data[at:at + width], order)
@@ -78,7 +83,7 @@ class Link:
         if data is None:
             return None
         # A message of several frames goes on until it is one of those that may come.
-        while IS_JOINED and not any(re.fullmatch(pattern, data.decode(errors="replace")) for pattern in patterns):
+        while self.is_joined and not any(re.fullmatch(pattern, data.decode(errors="replace")) for pattern in patterns):
             more = self.frame(min(deadline, time.monotonic() + SILENCE_SECONDS))
             if more is None:
                 break

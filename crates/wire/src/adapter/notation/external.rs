@@ -4,13 +4,13 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
+    KeptValue, ReplyForm, ScriptConnection, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart,
+    ScriptPlace, ScriptTls, ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
 };
 use ioxide_record::value::{label_to_json, value_to_json};
 use serde_json::Value as Json;
 
-use super::{WireNotation, body_spelling, escape_pointer, replace_marker};
+use super::{ReplySource, WireNotation, body_spelling, escape_pointer, replace_marker};
 use crate::adapter::http::HttpProtocol;
 use crate::adapter::text::{MessageFormat, TextProtocol};
 use crate::adapter::{Framing, LengthUnit};
@@ -42,6 +42,7 @@ fn portable_pattern(pattern: &str) -> Option<String> {
 
 /// The notation of the adapter protocol.
 pub(in crate::adapter) struct ProtocolNotation<'a> {
+    pub(in crate::adapter) tls: Option<ScriptTls>,
     pub(in crate::adapter) place: ScriptPlace,
     pub(in crate::adapter) model: &'a Model,
 }
@@ -49,6 +50,10 @@ pub(in crate::adapter) struct ProtocolNotation<'a> {
 impl WireNotation for ProtocolNotation<'_> {
     fn endpoint(&self) -> ScriptEndpoint {
         ScriptEndpoint::Protocol { place: self.place.clone() }
+    }
+
+    fn connections(&self) -> Vec<ScriptConnection> {
+        vec![ScriptConnection { name: String::new(), endpoint: self.endpoint(), tls: self.tls.clone() }]
     }
 
     fn write(&self, input: &Label) -> Option<ScriptMessage> {
@@ -74,6 +79,7 @@ impl WireNotation for ProtocolNotation<'_> {
 
 /// The notation of text.
 pub(in crate::adapter) struct TextNotation<'a> {
+    pub(in crate::adapter) tls: Option<ScriptTls>,
     pub(in crate::adapter) place: ScriptPlace,
     pub(in crate::adapter) model: &'a Model,
     pub(in crate::adapter) codec: &'a TextCodec,
@@ -89,10 +95,14 @@ impl WireNotation for TextNotation<'_> {
         ScriptEndpoint::Stream { place: self.place.clone(), framing: framing(&self.protocol.framing), joined }
     }
 
-    fn resets(&self) -> Option<Vec<ScriptMessage>> {
+    fn connections(&self) -> Vec<ScriptConnection> {
+        vec![ScriptConnection { name: String::new(), endpoint: self.endpoint(), tls: self.tls.clone() }]
+    }
+
+    fn resets(&self) -> Option<Vec<(usize, ScriptMessage)>> {
         // A step without a text awaits a greeting; a script has no step for that.
         let texts = self.protocol.reset.iter().map(|step| step.send.as_deref());
-        texts.map(|text| Some(ScriptMessage::Text(literal(self.with_end(text?))))).collect()
+        texts.map(|text| Some((0, ScriptMessage::Text(literal(self.with_end(text?)))))).collect()
     }
 
     fn write(&self, input: &Label) -> Option<ScriptMessage> {
@@ -130,6 +140,7 @@ impl TextNotation<'_> {
 
 /// The notation of binary messages.
 pub(in crate::adapter) struct BinaryNotation<'a> {
+    pub(in crate::adapter) tls: Option<ScriptTls>,
     pub(in crate::adapter) place: ScriptPlace,
     pub(in crate::adapter) model: &'a Model,
     pub(in crate::adapter) codec: &'a BinaryCodec,
@@ -142,9 +153,13 @@ impl WireNotation for BinaryNotation<'_> {
         ScriptEndpoint::Stream { place: self.place.clone(), framing, joined: false }
     }
 
-    fn resets(&self) -> Option<Vec<ScriptMessage>> {
+    fn connections(&self) -> Vec<ScriptConnection> {
+        vec![ScriptConnection { name: String::new(), endpoint: self.endpoint(), tls: self.tls.clone() }]
+    }
+
+    fn resets(&self) -> Option<Vec<(usize, ScriptMessage)>> {
         let texts = self.protocol.reset.iter().map(|step| step.send.clone());
-        texts.map(|digits| Some(ScriptMessage::Bytes(literal(digits?)))).collect()
+        texts.map(|digits| Some((0, ScriptMessage::Bytes(literal(digits?))))).collect()
     }
 
     fn write(&self, input: &Label) -> Option<ScriptMessage> {
@@ -199,6 +214,7 @@ fn framing(framing: &Framing) -> ScriptFraming {
 
 /// The notation of HTTP.
 pub(in crate::adapter) struct HttpNotation<'a> {
+    pub(in crate::adapter) tls: Option<ScriptTls>,
     pub(in crate::adapter) model: &'a Model,
     pub(in crate::adapter) codec: &'a HttpCodec,
     pub(in crate::adapter) protocol: &'a HttpProtocol,
@@ -212,23 +228,35 @@ impl WireNotation for HttpNotation<'_> {
         ScriptEndpoint::Http { url: format!("{scheme}://{}", url.address), cookies }
     }
 
-    fn resets(&self) -> Option<Vec<ScriptMessage>> {
+    fn connections(&self) -> Vec<ScriptConnection> {
+        vec![ScriptConnection { name: String::new(), endpoint: self.endpoint(), tls: self.tls.clone() }]
+    }
+
+    fn source_of(&self, gate: GateId) -> ReplySource {
+        let Some(answer) = self.answer(gate) else { return ReplySource::Stream };
+        let to = answer.to.clone();
+        if answer.event.is_some() { ReplySource::Event(to) } else { ReplySource::Answer(to) }
+    }
+
+    fn resets(&self) -> Option<Vec<(usize, ScriptMessage)>> {
         let captured = self.make_markers();
         let request = |step: &crate::adapter::HttpResetStep| {
             let base = &self.protocol.url.base;
             let made = step.request.plain_request(&self.protocol.http, base, self.model, &captured).ok()?;
-            self.message(OutgoingRequest::Request(made))
+            Some((0, self.message(OutgoingRequest::Request(made), "reset")?))
         };
         self.protocol.reset.iter().map(request).collect()
     }
 
     fn write(&self, input: &Label) -> Option<ScriptMessage> {
-        self.message(self.codec.encode(self.model, input, &self.make_markers()).ok()?)
+        let Label::Input(gate, _) = input else { return None };
+        let name = self.model.sts.gates[*gate].name.to_string();
+        self.message(self.codec.encode(self.model, input, &self.make_markers()).ok()?, &name)
     }
 
     fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
         let answer = self.answer(gate)?;
-        if answer.event.is_some() || answer.closed {
+        if answer.closed {
             return None;
         }
         let pattern = answer.body.as_deref().map(|body| portable_pattern(body).ok_or(())).transpose().ok()?;
@@ -289,20 +317,26 @@ impl HttpNotation<'_> {
         CapturedValues::new(captures, false).with_values(markers)
     }
 
-    /// Returns a request, with variables in the place of captured values; `None` for a message over a WebSocket, or one
-    /// that opens a stream.
-    fn message(&self, request: OutgoingRequest) -> Option<ScriptMessage> {
-        let OutgoingRequest::Request(request) = request else { return None };
-        if request.opens {
-            return None;
-        }
+    /// Returns a request of the input `name`, with variables in the place of captured values.
+    fn message(&self, request: OutgoingRequest, name: &str) -> Option<ScriptMessage> {
         let names: Vec<&str> = self.protocol.http.captures.iter().map(|(name, _)| name.as_str()).collect();
+        let request = match request {
+            OutgoingRequest::Request(request) => request,
+            OutgoingRequest::Message(over, text) => {
+                let text = with_captures(text, &names, ValueSpelling::Json);
+                return Some(ScriptMessage::Frame { over, text });
+            }
+        };
         let in_body = body_spelling(&request.headers);
         let headers = request.headers.into_iter();
         let headers = headers.map(|(name, text)| (name, with_captures(text, &names, ValueSpelling::Plain)));
+        let path = with_captures(request.path, &names, ValueSpelling::Percent);
+        if request.opens {
+            return Some(ScriptMessage::Open { name: name.to_owned(), path, headers: headers.collect() });
+        }
         Some(ScriptMessage::Request {
             method: request.method,
-            path: with_captures(request.path, &names, ValueSpelling::Percent),
+            path,
             headers: headers.collect(),
             body: request.body.map(|body| with_captures(body, &names, in_body)),
         })
