@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use ioxide_model::label::Label;
@@ -13,6 +12,7 @@ use ioxide_wire::adapter::{
 };
 use serde_json::{Map, Value as Json};
 
+use crate::panics::{CaughtPanic, catch};
 use crate::system::{GivenInput, InProcess, Outputs, TestMistake};
 
 /// The reason why a run has no system.
@@ -20,18 +20,18 @@ use crate::system::{GivenInput, InProcess, Outputs, TestMistake};
 enum AbsentSystem {
     /// It was never made.
     Ended(String),
-    /// It panicked.
-    Panicked(String),
+    /// It panicked: the message, and the place.
+    Panicked(String, String),
     /// The test made a mistake while the system handled something, so its state is unknown.
     Abandoned(String),
 }
 
 impl AbsentSystem {
-    /// Returns the reason that the payload of a panic gives.
-    fn after_panic(panic: Box<dyn Any + Send>) -> Self {
-        match panic.downcast::<TestMistake>() {
+    /// Returns the reason that a panic gives.
+    fn after_panic(panic: CaughtPanic) -> Self {
+        match panic.payload.downcast::<TestMistake>() {
             Ok(mistake) => Self::Abandoned(mistake.0),
-            Err(panic) => Self::Panicked(format!("it panicked: {}", words(&*panic))),
+            Err(payload) => Self::Panicked(format!("it panicked: {}", words(&*payload)), panic.traceback),
         }
     }
 
@@ -39,7 +39,9 @@ impl AbsentSystem {
     fn error(&self) -> AdapterError {
         match self {
             Self::Ended(status) => AdapterError::Ended { status: status.clone() },
-            Self::Panicked(text) => AdapterError::Exception { text: text.clone(), traceback: String::new() },
+            Self::Panicked(text, place) => {
+                AdapterError::Exception { text: text.clone(), traceback: place.clone() }
+            }
             Self::Abandoned(mistake) => AdapterError::Mistake(mistake.clone()),
         }
     }
@@ -69,7 +71,7 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
     fn with<T>(&mut self, act: impl FnOnce(&mut S, &Model, &mut Outputs) -> T) -> Result<T, AdapterError> {
         let system = self.system.as_mut().map_err(|absent| absent.error())?;
         let mut outputs = Outputs::default();
-        let done = catch_unwind(AssertUnwindSafe(|| act(system, &self.model, &mut outputs)));
+        let done = catch(|| act(system, &self.model, &mut outputs));
         for (name, fields) in outputs.said {
             let label = label_of(&self.model, name, fields)?;
             self.said.push_back(label.into());
@@ -105,10 +107,10 @@ fn label_of(model: &Model, name: String, fields: Json) -> Result<Label, AdapterE
 impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.said.clear();
-        let made = catch_unwind(AssertUnwindSafe(&mut self.make));
+        let made = catch(&mut self.make);
         let made = made.map_err(|panic| AdapterError::Start {
             what: "the system".into(),
-            reason: StartProblem::NotReady(format!("it panicked: {}", words(&*panic))),
+            reason: StartProblem::NotReady(format!("it panicked: {}", words(&*panic.payload))),
         })?;
         self.system = Ok(made);
         Ok(())

@@ -97,6 +97,7 @@ mod bench;
 mod check;
 mod failure;
 mod model;
+mod panics;
 mod system;
 
 pub use serde_json::json;

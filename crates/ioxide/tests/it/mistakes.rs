@@ -83,4 +83,34 @@ fn a_panic_of_the_system_is_still_its_failure() {
     let failure =
         failure("name", || |_: &GivenInput<'_>, _: &mut Outputs| panic!("the index is out of bounds"));
     assert!(failure.is_verdict && failure.story.contains("the index is out of bounds"), "{failure}");
+    assert!(failure.story.contains("panicked at"), "{failure}");
+    assert!(failure.story.contains("mistakes.rs:"), "the place of the panic is told: {failure}");
+}
+
+/// The second name is one too many, whatever came before it.
+#[test]
+fn a_panic_is_an_exception_that_is_repeated_and_shrunk() {
+    let make = || {
+        let (mut n_names, mut sum) = (0, 0);
+        Handler(move |input: &GivenInput<'_>, outputs: &mut Outputs| {
+            match input.name() {
+                "add" => sum += input.int("p"),
+                "name" => n_names += 1,
+                _ => (),
+            }
+            assert!(n_names < 2, "no room for another name");
+            outputs.emit("sum", json!({ "p": sum }));
+        })
+    };
+    let text = "model Names {
+        input add(p: 0..9) input name output sum(p: int) var n: int = 0
+        state s { on add { n = n + p } -> told on name -> told }
+        state told { emit sum(p: n) -> s }
+    }";
+    let failure = check(&ModelFile::text(text), make).seed(1).try_run().expect_err("it panics");
+    assert!(failure.is_verdict, "{failure}");
+    // Two names, the answer to the first, and the exception.
+    for part in ["no room for another name", "mistakes.rs:", "minimal failing run: 4 steps", "3 of 3"] {
+        assert!(failure.story.contains(part), "should say `{part}`: {failure}");
+    }
 }
