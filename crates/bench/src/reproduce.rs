@@ -73,13 +73,28 @@ impl Reporter for FailureClock {
 struct WayRow {
     /// The failures that came back every time.
     reproduced: u64,
-    /// The steps of the smallest runs, in order; of failures that did not come back, those of the run as found.
-    sizes: Vec<usize>,
+    /// The smallest runs, shortest first; of failures that did not come back, the runs as found.
+    sizes: Vec<RunSize>,
     attempts: u64,
     /// The time for repeating and shrinking; the search for the failure is not in it.
     seconds: f64,
     /// The smallest runs that failed when they were executed once more.
     fails_again: u64,
+}
+
+/// The size of a run that shows a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RunSize {
+    steps: usize,
+    /// The fewest steps of a run that fails like that.
+    fewest: usize,
+}
+
+impl RunSize {
+    /// Returns by how many percent it has more steps than the fewest.
+    fn percent_over(self) -> usize {
+        (self.steps * 100 / self.fewest.max(1)).saturating_sub(100)
+    }
 }
 
 /// The results on one system.
@@ -139,7 +154,8 @@ impl SystemRow {
         let mut server = system.start(&spec, seed);
         if system.wire != SystemWire::InProcess {
             let server = SocketServer::start(server, &spec, system.wire)?;
-            return self.add_outside(&spec, server.project, "faulty", seed, solver_args);
+            let fewest = |_: &Trace| system.optimum;
+            return self.add_outside(&spec, server.project, "faulty", &fewest, seed, solver_args);
         }
         let mut own = spec.clone();
         let mut solver = solver::make(solver_args)?;
@@ -147,13 +163,14 @@ impl SystemRow {
         let stop = AtomicBool::new(false);
         let mut setup = RunSetup { cx: &mut cx, adapter: &mut server, stop: &stop };
         let shrink = ShrinkConfig { attempts: ATTEMPTS, replays: REPLAYS, ..ShrinkConfig::default() };
-        self.measure(&mut setup, RunConfig::default(), shrink, seed)
+        self.measure(&mut setup, RunConfig::default(), shrink, &|_| system.optimum, seed)
     }
 
     /// Does the same with a real server behind a faulty proxy.
     fn add_real(&mut self, system: &RealSystem, seed: u64, solver_args: &SolverArgs) -> Result<(), CliError> {
         let (spec, project) = (system.spec()?, system.project()?);
-        self.add_outside(&spec, project, system.sut, seed, solver_args)
+        let fewest = |trace: &Trace| system.fewest_steps(&spec, trace);
+        self.add_outside(&spec, project, system.sut, &fewest, seed, solver_args)
     }
 
     /// Does the same with the system `name` of a project file.
@@ -162,6 +179,7 @@ impl SystemRow {
         spec: &Model,
         project: String,
         name: &str,
+        fewest: &dyn Fn(&Trace) -> usize,
         seed: u64,
         solver_args: &SolverArgs,
     ) -> Result<(), CliError> {
@@ -177,16 +195,18 @@ impl SystemRow {
             let shrink =
                 ShrinkConfig { attempts: ATTEMPTS, time, replays: REPLAYS, ..ShrinkConfig::default() };
             let run = RunConfig { patience: Patience::new(LIVE_PATIENCE), ..RunConfig::default() };
-            self.measure(&mut setup, run, shrink, seed)
+            self.measure(&mut setup, run, shrink, fewest, seed)
         })
     }
 
-    /// Looks for the fault with this seed, and makes the failure smaller in both ways.
+    /// Looks for the fault with this seed, and makes the failure smaller in both ways; `fewest` returns the fewest steps of
+    /// a run that fails as a given one does.
     fn measure(
         &mut self,
         setup: &mut RunSetup<'_, '_>,
         run: RunConfig,
         shrink: ShrinkConfig,
+        fewest: &dyn Fn(&Trace) -> usize,
         seed: u64,
     ) -> Result<(), CliError> {
         let mut tester = RandomTester::new(RandomConfig { steps: STEPS, ..RandomConfig::default() }, seed);
@@ -205,12 +225,13 @@ impl SystemRow {
         let Some(failure) = outcome.failures.first() else { return Ok(()) };
         let Some(sign) = FailureSign::of_failing(&failure.trace) else { return Ok(()) };
         self.found += 1;
+        let size = |trace: &Trace| RunSize { steps: n_messages(trace), fewest: fewest(&failure.trace) };
         let way = &mut self.by_meaning;
         way.seconds += seconds;
         way.reproduced += u64::from(failure.of > 0 && failure.reproduced == failure.of);
         let smallest = failure.shrunk.as_ref().map_or(&failure.trace, |shrunk| &shrunk.trace);
         way.attempts += failure.shrunk.as_ref().map_or(0, |shrunk| u64::from(shrunk.attempts));
-        way.sizes.push(n_messages(smallest));
+        way.sizes.push(size(smallest));
         way.fails_again += u64::from(repeat(setup, &run, smallest, sign, 1).failed);
         let started = Instant::now();
         let limits = DeletionLimits {
@@ -223,7 +244,7 @@ impl SystemRow {
         way.seconds += started.elapsed().as_secs_f64();
         way.reproduced += u64::from(deleted.reproduced == REPLAYS);
         way.attempts += u64::from(deleted.attempts);
-        way.sizes.push(n_messages(&deleted.trace));
+        way.sizes.push(size(&deleted.trace));
         way.fails_again += u64::from(deleted.fails_again);
         Ok(())
     }
@@ -237,26 +258,38 @@ impl SystemRow {
     }
 }
 
-/// Returns the number of steps of a run; the time that passes between messages is none.
+/// Returns the number of steps of a run up to its failure; the time that passes between messages is none. Where messages
+/// may cross, the failure is certain only when later ones do not explain it: these are not counted.
 fn n_messages(trace: &Trace) -> usize {
-    trace.n_steps() - trace.labels.iter().filter(|label| matches!(label, Label::Delay(_))).count()
+    let end = trace.forbidden_at.map_or(trace.len(), |at| trace.len().min(at + 1));
+    let messages = trace.labels[..end].iter().filter(|label| !matches!(label, Label::Delay(_)));
+    messages.count() + usize::from(trace.breakdown.is_some())
 }
 
 impl WayRow {
     /// Returns the median size of the shrunk runs; the sizes are sorted.
     fn median(&self) -> usize {
-        self.sizes.get(self.sizes.len() / 2).copied().unwrap_or(0)
+        self.sizes.get(self.sizes.len() / 2).map_or(0, |size| size.steps)
+    }
+
+    /// Returns by how many percent the shrunk runs have more steps than the fewest, in the median and at worst.
+    fn percents_over(&self) -> (usize, usize) {
+        let mut over: Vec<usize> = self.sizes.iter().map(|size| size.percent_over()).collect();
+        over.sort_unstable();
+        (over.get(over.len() / 2).copied().unwrap_or(0), over.last().copied().unwrap_or(0))
     }
 
     /// Returns the size of the largest shrunk run.
     fn worst(&self) -> usize {
-        self.sizes.last().copied().unwrap_or(0)
+        self.sizes.last().map_or(0, |size| size.steps)
     }
 
     /// Returns the figures for `--json`.
     fn json(&self) -> Json {
+        let (median_over, worst_over) = self.percents_over();
         json!({
             "reproduced": self.reproduced, "median_steps": self.median(), "worst_steps": self.worst(),
+            "median_percent_over": median_over, "worst_percent_over": worst_over,
             "attempts": self.attempts, "seconds": self.seconds, "fails_again": self.fails_again,
         })
     }
@@ -266,7 +299,7 @@ impl WayRow {
 fn show(out: &mut impl Write, rows: &[SystemRow]) -> io::Result<()> {
     writeln!(
         out,
-        "| system | fewest steps | failures | by meaning: came back, median, worst, runs each, seconds each, fail again | deletion alone: the same |"
+        "| system | fewest steps | failures | by meaning: came back, median, worst (percent over the fewest), runs each, seconds each, fail again | deletion alone: the same |"
     )?;
     writeln!(out, "|---|---|---|---|---|")?;
     for row in rows {
@@ -274,7 +307,9 @@ fn show(out: &mut impl Write, rows: &[SystemRow]) -> io::Result<()> {
             let each = way.attempts.checked_div(row.found).unwrap_or(0);
             let (median, worst) = (way.median(), way.worst());
             let seconds = way.seconds / (row.found.max(1) as f64);
-            format!("{}, {median}, {worst}, {each}, {seconds:.1}, {}", way.reproduced, way.fails_again)
+            let (median_over, worst_over) = way.percents_over();
+            let sizes = format!("{median}, {worst} (+{median_over}, +{worst_over})");
+            format!("{}, {sizes}, {each}, {seconds:.1}, {}", way.reproduced, way.fails_again)
         };
         let (meaning, deletion) = (way(&row.by_meaning), way(&row.by_deletion));
         writeln!(out, "| {} | {} | {} | {meaning} | {deletion} |", row.name, row.optimum, row.found)?;

@@ -7,7 +7,7 @@
 //! moves are left out again after values became simpler, and the other way round.
 //!
 //! Before anything is left out, [short runs are planned](planning) with the model, and then [ways between like
-//! states](shortcuts) of the run are left out.
+//! states](shortcuts) of the run are left out, and inputs on which [what was expected does not depend](slices).
 //!
 //! *A price per try.* A reset, a step and a silence have their measured [prices](price) on this system, and the
 //! candidate goes next that promises most per second. While it searches, a missing reply is waited for only as long as
@@ -38,6 +38,7 @@ mod rerun;
 mod search;
 mod shortcuts;
 mod simpler;
+mod slices;
 mod steps;
 #[cfg(test)]
 mod tests;

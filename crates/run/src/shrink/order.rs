@@ -96,9 +96,19 @@ fn first_difference(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
 }
 
 /// Returns the plan without what differs between runs of the same meaning: the values of references, the numbers of
-/// inputs, the steps at which replies came.
-pub(super) fn meaning(plan: &[PlannedMove]) -> Vec<PlannedMove> {
+/// inputs, the steps at which replies came, and waits of at most `least_wait` seconds, which a real clock adds by itself.
+pub(super) fn meaning(plan: &[PlannedMove], least_wait: &Rational) -> Vec<PlannedMove> {
     let mut plan = plan.to_vec();
+    for planned in &mut plan {
+        *planned = match planned {
+            PlannedMove::SendAfter(wait, input) if *wait <= *least_wait => PlannedMove::Send(input.clone()),
+            PlannedMove::SendAfter(wait, input) => {
+                PlannedMove::SendAfter(round_wait(wait, least_wait), input.clone())
+            }
+            PlannedMove::LookFor(time) => PlannedMove::LookFor(round_wait(time, least_wait)),
+            PlannedMove::Send(_) | PlannedMove::Look => continue,
+        };
+    }
     let numbers: BTreeMap<usize, usize> =
         plan.iter().filter_map(PlannedMove::input).map(|input| input.number).zip(0..).collect();
     for input in plan.iter_mut().filter_map(PlannedMove::input_mut) {
@@ -123,6 +133,14 @@ pub(super) fn meaning(plan: &[PlannedMove]) -> Vec<PlannedMove> {
         }
     }
     plan
+}
+
+/// Returns a wait rounded to a multiple of `least_wait`; as it is if that is zero.
+fn round_wait(wait: &Rational, least_wait: &Rational) -> Rational {
+    if *least_wait <= Rational::ZERO {
+        return wait.clone();
+    }
+    &Rational::from(wait.div(least_wait).floor()) * least_wait
 }
 
 fn all_values(a: &[Value], b: &[Value]) -> Ordering {

@@ -37,11 +37,11 @@ const TRIES_PER_PATH: u64 = 2;
 
 /// The end of a path that leads to the failure.
 #[derive(Debug)]
-struct FailureSituation {
+pub(super) struct FailureSituation {
     /// The switches that the last input before the failure may have taken.
-    last_inputs: BTreeSet<SwitchId>,
+    pub(super) last_inputs: BTreeSet<SwitchId>,
     /// The switches that the system should have taken then; empty if any observation tells.
-    expected: BTreeSet<SwitchId>,
+    pub(super) expected: BTreeSet<SwitchId>,
 }
 
 /// Tries the shortest runs that lead to the situation in which the best run failed.
@@ -79,7 +79,12 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
 impl FailureSituation {
     /// Returns the situation at the end of a failing run; `None` if no input came before the failure, or the run cannot
     /// be followed label by label (inputs and outputs may have crossed).
-    fn of(cx: &mut Ctx<'_>, tolerance: Tolerance, trace: &Trace, sign: FailureSign) -> Option<Self> {
+    pub(super) fn of(
+        cx: &mut Ctx<'_>,
+        tolerance: Tolerance,
+        trace: &Trace,
+        sign: FailureSign,
+    ) -> Option<Self> {
         let Trace { labels, forbidden_at, .. } = trace;
         let mut monitor = Monitor::with_tolerance(cx, tolerance);
         let mut last_inputs = BTreeSet::new();

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
 use ioxide_record::clock::StoppedClock;
@@ -15,7 +16,7 @@ use ioxide_record::event::RunOutcome;
 use ioxide_record::reporter::{EventSink, SilentReporter};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::replay::{
-    PlannedMove, ReplayTester, ReplyFlow, Unmentioned, is_same_by_meaning, plan_by_meaning,
+    PlannedMove, ReplayTester, ReplyFlow, Unmentioned, is_same_by_meaning, plan_by_meaning, without_delays,
 };
 use ioxide_wire::adapter::AdapterError;
 
@@ -133,7 +134,7 @@ pub fn repeat(
         };
         again.of += 1;
         again.duration = again.duration.max(finished.spent.total());
-        again.is_steady &= is_same_by_meaning(&flow, setup.cx.sts, trace, &finished.trace);
+        again.is_steady &= recorded.is_same(setup, trace, &finished.trace);
         if sign.is_shown_by(&finished) {
             again.failed += 1;
         } else if again.instead.is_none() {
@@ -192,11 +193,30 @@ impl RunToRepeat<'_> {
             None if self.sign.is_breakdown() => self.trace.len(),
             None => self.trace.len().saturating_sub(1),
         };
-        let start_of = |trace: &Trace| Trace {
-            labels: trace.labels.iter().take(end).cloned().collect(),
-            ..Trace::default()
+        let labels = &self.trace.labels;
+        let is_virtual = setup.adapter.has_virtual_time();
+        // On a real clock there may be another number of waits between the messages.
+        let end = if is_virtual { end } else { without_delays(&labels[..end.min(labels.len())]).count() };
+        let start_of = |trace: &Trace| {
+            let labels: Vec<Label> = if is_virtual {
+                trace.labels.iter().take(end).cloned().collect()
+            } else {
+                without_delays(&trace.labels).take(end).cloned().collect()
+            };
+            Trace { labels, ..Trace::default() }
         };
-        is_same_by_meaning(self.flow, setup.cx.sts, &start_of(self.trace), &start_of(trace))
+        self.is_same(setup, &start_of(self.trace), &start_of(trace))
+    }
+
+    /// Returns whether two runs are the same by meaning. In virtual time the system chooses when it says something; on a real
+    /// clock times are never the same, and not compared.
+    fn is_same(&self, setup: &RunSetup<'_, '_>, a: &Trace, b: &Trace) -> bool {
+        let delays = |trace: &Trace| -> Vec<Label> {
+            let is_delay = |label: &&Label| matches!(label, Label::Delay(_));
+            trace.labels.iter().filter(is_delay).cloned().collect()
+        };
+        let has_same_times = !setup.adapter.has_virtual_time() || delays(a) == delays(b);
+        has_same_times && is_same_by_meaning(self.flow, setup.cx.sts, a, b)
     }
 }
 

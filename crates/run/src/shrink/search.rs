@@ -10,6 +10,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::replay::{
     PlannedMove, ReplyFlow, Unmentioned, plan_by_meaning, with_distances, without_lost_references,
@@ -35,6 +37,26 @@ pub(super) const MIN_CONFIRMED: u32 = 3;
 const FLAKY_REPLAYS: u32 = 10;
 /// The greatest share of the time of the search that is kept for the repetitions at its end, as a divisor.
 const CONFIRMATION_SHARE: u32 = 4;
+
+/// Returns the longest time in seconds that is no wait on a real clock: a twentieth. Chosen by feel: a busy machine takes a
+/// few hundredths between a message and the next input, and no person sees the difference.
+fn shortest_wait() -> Rational {
+    Rational::from(1).div(&Rational::from(20))
+}
+
+/// Returns the moves that made a failing run, up to its failure. Observations after the forbidden label only showed that
+/// nothing explains it, and a replay waits for them by itself; inputs after it may have been needed to see that.
+fn plan_of_failure(flow: &ReplyFlow, sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
+    let is_ours =
+        |label: &Label| matches!(label, Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Input);
+    match trace.forbidden_at.filter(|at| *at < trace.len() && !trace.labels[*at..].iter().any(is_ours)) {
+        Some(at) => {
+            let labels = trace.labels[..=at].to_vec();
+            plan_by_meaning(flow, sts, &Trace { labels, ..trace.clone() })
+        }
+        None => plan_by_meaning(flow, sts, trace),
+    }
+}
 
 /// A failing run that a search has found.
 #[derive(Clone, Debug)]
@@ -114,6 +136,8 @@ pub(super) struct ShrinkSearch<'s, 'b, 'm, 'p> {
     /// The place of the last edit that was taken, by class.
     sweeps: BTreeMap<EditClass, usize>,
     unreached: u32,
+    /// The seconds of a wait that is none: on a real clock every input comes a moment after the last message.
+    least_wait: Rational,
 }
 
 impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
@@ -134,7 +158,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let reserve = left.map_or(Duration::ZERO, |left| repetitions.min(left / CONFIRMATION_SHARE));
         let trace = failure.trace().clone();
         let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
-        let plan = plan_by_meaning(&flow, setup.cx.sts, &trace);
+        let plan = plan_of_failure(&flow, setup.cx.sts, &trace);
         Self {
             flow,
             // The last word on the smallest run is that of `confirm`, which awaits replies to their limit.
@@ -163,6 +187,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             chances: EditChances::default(),
             sweeps: BTreeMap::new(),
             unreached: 0,
+            least_wait: if setup.adapter.has_virtual_time() { Rational::ZERO } else { shortest_wait() },
             setup,
         }
     }
@@ -195,9 +220,9 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         // Without delays there is a move for every label.
         let labels = trace.labels.iter().map(|label| !is_timed && *label == Label::Quiescence);
         let silent: Vec<bool> = labels.chain(std::iter::repeat(false)).take(plan.len()).collect();
-        let mut edits = shortcuts::edits(self.setup.cx, &self.config.tolerance, trace, plan);
+        let mut edits = shortcuts::edits(self.setup.cx, &self.config.tolerance, trace, plan, self.sign);
         edits.extend(steps::edits(plan, &silent));
-        edits.extend(values::edits(self.setup.cx.pool, self.setup.cx.sts, plan));
+        edits.extend(values::edits(self.setup.cx.pool, self.setup.cx.sts, plan, &self.least_wait));
         edits.extend(self.distance_edits());
         EditQueues::new(edits, silent, &self.sweeps)
     }
@@ -303,7 +328,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             return None;
         }
         let plan = without_lost_references(&self.flow, self.setup.cx.sts, &self.best.trace, plan);
-        let meaning = order::meaning(&plan);
+        let meaning = order::meaning(&plan, &self.least_wait);
         let left = self.tries.saturating_sub(self.tried.get(&meaning).copied().unwrap_or(0));
         // Only where a run costs more than asking the model.
         let may_ask = !self.setup.adapter.knows_silence() && !self.setup.cx.sts.is_timed();
@@ -416,7 +441,9 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let Some(found) = self.smaller_failure(finished) else {
             return if is_alike { TryOutcome::NotSmaller } else { TryOutcome::NoFailure };
         };
-        if self.sign.is_breakdown() && !self.breaks_again(&found.plan) {
+        // On a real clock a busy machine is late now and then, and a run that fails for that would lead the search astray.
+        let is_by_clock = self.setup.cx.sts.is_timed() && !self.setup.adapter.has_virtual_time();
+        if (self.sign.is_breakdown() || is_by_clock) && !self.breaks_again(&found.plan) {
             self.unconfirmed += 1;
             return TryOutcome::NoFailure;
         }
@@ -428,7 +455,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     fn smaller_failure(&mut self, finished: RunResult) -> Option<SmallerRun> {
         let is_unreached = matches!(finished.end, RunEnd::Error(AdapterError::Start { .. }));
         self.unreached = if is_unreached { self.unreached + 1 } else { 0 };
-        let plan = plan_by_meaning(&self.flow, self.setup.cx.sts, &finished.trace);
+        let plan = plan_of_failure(&self.flow, self.setup.cx.sts, &finished.trace);
         let best = &self.best.plan;
         let is_smaller = order::compare(&plan, best) == Order::Less || order::is_sooner(&plan, best);
         let is_alike = self.sign.is_shown_by(&finished);
@@ -436,8 +463,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         (is_alike && is_smaller).then_some(SmallerRun { trace: finished.trace, plan, signature })
     }
 
-    /// Returns whether the system breaks again with these moves: the first time it may still have been breaking because
-    /// of the run before.
+    /// Returns whether the system fails again with these moves: the first time it may still have been breaking because of
+    /// the run before.
     fn breaks_again(&mut self, plan: &[PlannedMove]) -> bool {
         if self.early().is_some() {
             return false;

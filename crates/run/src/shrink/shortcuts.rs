@@ -5,17 +5,24 @@
 //! shapes, and the shortest way through that graph to the state before the failing input is a candidate; so is the
 //! shortest one through each kind of input, since a fault often needs one (an item that was dropped, a lock that was
 //! taken). Clocks are no part of a shape, and parts of a system have their places in it: this works for every model.
+//!
+//! Mostly a few variables decide what was expected in the end ([`slices`](super::slices)). With only these in the shapes more
+//! states are alike and the ways shorter; and the inputs that change none of them are left out at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind};
+use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_symex::{Belief, Ctx, Monitor, Tolerance};
 use ioxide_testgen::tester::replay::PlannedMove;
 
 use super::edit::{EditClass, PlanEdit, QueuedEdit};
+use super::failure_sign::FailureSign;
+use super::planning::FailureSituation;
+use super::slices;
 use super::steps::segments;
 
 /// The least size of a number, or number of letters of a text, that is taken for a name that the system chose.
@@ -33,6 +40,8 @@ enum ShapeLevel {
     Sizes,
     /// Also numbers and texts, but for names that the system chose.
     Values,
+    /// All values as they are.
+    Exact,
 }
 
 /// A value as far as it counts in a shape.
@@ -47,12 +56,13 @@ enum ShapeValue {
 /// The shape of the states that the model may be in.
 type StateShape = Vec<(String, Vec<ShapeValue>)>;
 
-/// Returns the shortcuts through `plan`, which the run with `trace` carried out.
+/// Returns the shortcuts through `plan`, which the run with `trace` carried out and which failed with `sign`.
 pub(super) fn edits(
     cx: &mut Ctx<'_>,
     tolerance: &Tolerance,
     trace: &Trace,
     plan: &[PlannedMove],
+    sign: FailureSign,
 ) -> Vec<QueuedEdit> {
     let segments = segments(plan);
     let Some(beliefs) = beliefs_at_inputs(cx, tolerance, trace) else { return Vec::new() };
@@ -60,23 +70,45 @@ pub(super) fn edits(
     if beliefs.len() != segments.len() || segments.len() < 2 {
         return Vec::new();
     }
-    let mut edits: Vec<QueuedEdit> = Vec::new();
+    let lengths: Vec<usize> = segments.iter().map(ExactSizeIterator::len).collect();
+    let all: BTreeSet<VarId> = cx.sts.vars.iter().map(|var| var.var).collect();
+    let walk_of = |cx: &Ctx<'_>, vars: &BTreeSet<VarId>, level: ShapeLevel| {
+        let shapes: Vec<StateShape> = beliefs.iter().map(|belief| shape(cx, belief, vars, level)).collect();
+        ShapeWalk::new(&shapes, lengths.clone())
+    };
+    let mut paths: Vec<Vec<usize>> = Vec::new();
     for level in [ShapeLevel::Place, ShapeLevel::Sizes, ShapeLevel::Values] {
-        let shapes: Vec<StateShape> = beliefs.iter().map(|belief| shape(cx, belief, level)).collect();
-        let walk = ShapeWalk::new(&shapes, segments.iter().map(ExactSizeIterator::len).collect());
-        for path in walk.short_paths(&gates_of(plan)) {
-            let head = &plan[..segments[0].start];
-            // The last segment has the failing input and stays; the way leads to the state before it.
-            let path = path.into_iter().chain([segments.len() - 1]);
-            let moves = path.map(|at| &plan[segments[at].clone()]);
-            let short: Vec<PlannedMove> = std::iter::once(head).chain(moves).flatten().cloned().collect();
-            if short.len() < plan.len() {
-                let (class, place) = (EditClass::Shortcut, short.len());
-                edits.push(QueuedEdit { class, place, edit: PlanEdit::Replace(short) });
-            }
+        paths.extend(walk_of(cx, &all, level).short_paths(&gates_of(plan)));
+    }
+    let situation = FailureSituation::of(cx, tolerance.clone(), trace, sign);
+    for vars in situation.map_or_else(Vec::new, |situation| slices::find_levels(cx, &situation)) {
+        for level in [ShapeLevel::Sizes, ShapeLevel::Values] {
+            paths.extend(walk_of(cx, &vars, level).shortest_path());
+        }
+        paths.push(changing_segments(cx, &beliefs, &vars));
+    }
+    let mut seen = BTreeSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
+    let mut edits: Vec<QueuedEdit> = Vec::new();
+    for path in paths {
+        let head = &plan[..segments[0].start];
+        // The last segment has the failing input and stays; the way leads to the state before it.
+        let path = path.into_iter().chain([segments.len() - 1]);
+        let moves = path.map(|at| &plan[segments[at].clone()]);
+        let short: Vec<PlannedMove> = std::iter::once(head).chain(moves).flatten().cloned().collect();
+        if short.len() < plan.len() {
+            let (class, place) = (EditClass::Shortcut, short.len());
+            edits.push(QueuedEdit { class, place, edit: PlanEdit::Replace(short) });
         }
     }
     edits
+}
+
+/// Returns the segments before the last one after which one of `vars` has another value, or the model is in another place.
+fn changing_segments(cx: &Ctx<'_>, beliefs: &[Belief], vars: &BTreeSet<VarId>) -> Vec<usize> {
+    let shapes: Vec<StateShape> =
+        beliefs.iter().map(|belief| shape(cx, belief, vars, ShapeLevel::Exact)).collect();
+    (0..shapes.len() - 1).filter(|at| shapes[*at] != shapes[at + 1]).collect()
 }
 
 /// Returns the kinds of the inputs of a plan.
@@ -106,10 +138,10 @@ fn is_ours(cx: &Ctx<'_>, label: &Label) -> bool {
     matches!(label, Label::Input(gate, _) if cx.sts.gates[*gate].kind == GateKind::Input)
 }
 
-/// Returns the shape of what the model believes.
-fn shape(cx: &Ctx<'_>, belief: &Belief, level: ShapeLevel) -> StateShape {
-    let values = |value_of: &dyn Fn(ioxide_model::term::VarId) -> Option<Value>| {
-        let vars = cx.sts.vars.iter().filter(|_| level != ShapeLevel::Place);
+/// Returns the shape of what the model believes, as far as `vars` go.
+fn shape(cx: &Ctx<'_>, belief: &Belief, vars: &BTreeSet<VarId>, level: ShapeLevel) -> StateShape {
+    let values = |value_of: &dyn Fn(VarId) -> Option<Value>| {
+        let vars = cx.sts.vars.iter().filter(|var| level != ShapeLevel::Place && vars.contains(&var.var));
         vars.map(|var| value_of(var.var).map_or(ShapeValue::Any, |value| shape_of_value(&value, level)))
             .collect()
     };
@@ -133,6 +165,9 @@ fn shape(cx: &Ctx<'_>, belief: &Belief, level: ShapeLevel) -> StateShape {
 }
 
 fn shape_of_value(value: &Value, level: ShapeLevel) -> ShapeValue {
+    if level == ShapeLevel::Exact {
+        return ShapeValue::Exact(value.clone());
+    }
     let is_values = level == ShapeLevel::Values;
     match value {
         Value::Bool(_) => ShapeValue::Exact(value.clone()),
@@ -180,8 +215,14 @@ impl ShapeWalk {
         Self { nodes, n_nodes: numbers.len(), lengths }
     }
 
-    /// Returns the shortest way from the first shape to that before the last input, then the shortest through each kind
-    /// of input before it: segments of the run in order.
+    /// Returns the shortest way from the first shape to that before the last input: segments of the run in order.
+    fn shortest_path(&self) -> Option<Vec<usize>> {
+        let last = *self.nodes.last()?;
+        self.path_to(&self.reach_from(self.nodes[0]), last)
+    }
+
+    /// Returns the shortest way from the first shape to that before the last input, then the shortest through each kind of
+    /// input before it: segments of the run in order.
     fn short_paths(&self, gates: &[GateId]) -> Vec<Vec<usize>> {
         let last = self.nodes.len() - 1;
         let reached = self.reach_from(self.nodes[0]);

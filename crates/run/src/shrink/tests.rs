@@ -2,6 +2,7 @@ mod dying;
 mod minimal;
 mod orders;
 mod references;
+mod slices;
 
 use std::cmp::Ordering as Order;
 

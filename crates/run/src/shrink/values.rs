@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::Sts;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
@@ -17,19 +18,27 @@ const LITERALS_FOR_REFERENCE: usize = 2;
 /// The number of fields of an input that have places of their own in a sweep.
 const MAX_FIELDS: usize = 64;
 
-/// Returns the edits that make a value of `plan` simpler, or an input come sooner.
-pub(super) fn edits(pool: &TermPool, sts: &Sts, plan: &[PlannedMove]) -> Vec<QueuedEdit> {
+/// Returns the edits that make a value of `plan` simpler, or an input come sooner that waits for more than `least_wait`
+/// seconds.
+pub(super) fn edits(
+    pool: &TermPool,
+    sts: &Sts,
+    plan: &[PlannedMove],
+    least_wait: &Rational,
+) -> Vec<QueuedEdit> {
     let mut edits = Vec::new();
     for (at, planned) in plan.iter().enumerate() {
         edits.extend(simpler_values(pool, sts, at, planned));
-        if let PlannedMove::SendAfter(_, input) = planned {
+        if let PlannedMove::SendAfter(wait, input) = planned
+            && wait > least_wait
+        {
             let planned = PlannedMove::Send(input.clone());
             let edit = PlanEdit::SetAndCut { at, planned, gap: at..at };
             edits.push(QueuedEdit { class: EditClass::Sooner, place: at, edit });
         }
     }
     // Waiting is most of the price of a run on a real clock: once no input waits, everything else is cheap to try.
-    if plan.iter().any(|planned| matches!(planned, PlannedMove::SendAfter(..))) {
+    if plan.iter().any(|planned| matches!(planned, PlannedMove::SendAfter(wait, _) if wait > least_wait)) {
         let edit = PlanEdit::Replace(without_waits(plan));
         edits.push(QueuedEdit { class: EditClass::AllSooner, place: 0, edit });
     }

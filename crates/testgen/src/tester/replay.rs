@@ -20,6 +20,7 @@ use ioxide_symex::{Ctx, Monitor};
 pub use self::flow::{FieldId, FlowKind, ReplyFlow};
 pub use self::reference::{
     ReplyId, ReplyPart, ReplyReference, ValuePath, is_same_by_meaning, leaf_at, leaves_of, with_leaf,
+    without_delays,
 };
 
 use self::reference::{GivenInputs, ReferenceFinder, ReplyOrder, bind, repoint};

@@ -120,7 +120,7 @@ fn sources_of_vars(pool: &TermPool, sts: &Sts) -> FieldSources {
         }
         for (at, field) in sts.gates[switch.gate].fields.iter().enumerate() {
             for (var, term) in &switch.update {
-                if pool.mentions(*term, *field) {
+                if holds_value(pool, *term, *field) {
                     add(*var, (switch.gate, at), FlowKind::Stored);
                 }
             }
@@ -138,6 +138,9 @@ fn sources_of_vars(pool: &TermPool, sts: &Sts) -> FieldSources {
             for (var, term) in &switch.update {
                 for from in pool.free_vars(*term).into_iter().filter(|from| from != var) {
                     let Some(new) = sources.get(&from).cloned() else { continue };
+                    if !holds_value(pool, *term, from) {
+                        continue;
+                    }
                     let known = sources.entry(*var).or_default();
                     for (field, kind) in new {
                         if known.get(&field).is_none_or(|before| *before < kind) {
@@ -181,13 +184,97 @@ fn aliases_of_fields(pool: &TermPool, sts: &Sts) -> BTreeMap<VarId, BTreeSet<Fie
         for (at, field) in sts.gates[switch.gate].fields.iter().enumerate() {
             aliases.entry(*field).or_default().insert((switch.gate, at));
             for (var, term) in &switch.update {
-                if pool.mentions(*term, *field) {
+                if holds_value(pool, *term, *field) {
                     aliases.entry(*var).or_default().insert((switch.gate, at));
                 }
             }
         }
     }
     aliases
+}
+
+/// Returns whether the value of `term` may have that of `var` as a part, or one next to it. A number of items to take, a
+/// position or a condition decides what the value is and is no part of it.
+fn holds_value(pool: &TermPool, term: Term, var: VarId) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![term];
+    while let Some(term) = open.pop() {
+        if !seen.insert(term) {
+            continue;
+        }
+        match pool.node(term) {
+            TermNode::Var(other) if *other == var => return true,
+            TermNode::Ite(_, then, otherwise) => open.extend([*then, *otherwise]),
+            // The number after another one; a sum of variables is neither of them.
+            TermNode::Add(terms) => {
+                let is_known = |term: &&Term| matches!(pool.node(**term), TermNode::Value(_));
+                let unknown: Vec<Term> = terms.iter().filter(|term| !is_known(term)).copied().collect();
+                open.extend(unknown.first().filter(|_| unknown.len() == 1));
+            }
+            TermNode::ToReal(arg) | TermNode::Floor(arg) | TermNode::Select { arg, .. } => open.push(*arg),
+            TermNode::Concat(parts) | TermNode::Construct(_, _, parts) | TermNode::Elements(_, parts) => {
+                open.extend(parts.iter().copied());
+            }
+            TermNode::Apply(op, args) => open.extend(parts_of_result(*op, args)),
+            TermNode::Call(_, args) => open.extend(args.iter().copied()),
+            TermNode::Lambda(_, body) => open.push(*body),
+            TermNode::Value(_)
+            | TermNode::Var(_)
+            | TermNode::Not(_)
+            | TermNode::And(_)
+            | TermNode::Or(_)
+            | TermNode::Eq(..)
+            | TermNode::Lt(..)
+            | TermNode::Le(..)
+            | TermNode::Mul(_)
+            | TermNode::Div(..)
+            | TermNode::Rem(..)
+            | TermNode::RealDiv(..)
+            | TermNode::Length(_)
+            | TermNode::Contains(..)
+            | TermNode::Prefix(..)
+            | TermNode::Suffix(..)
+            | TermNode::Matches(..)
+            | TermNode::Is(..)
+            | TermNode::Exists(..) => (),
+        }
+    }
+    false
+}
+
+/// Returns the arguments of an operation whose parts may be parts of its result.
+fn parts_of_result(op: TermOp, args: &[Term]) -> Vec<Term> {
+    match op {
+        TermOp::Size | TermOp::Has | TermOp::IndexOf | TermOp::Within | TermOp::Any | TermOp::Find => {
+            Vec::new()
+        }
+        TermOp::Without
+        | TermOp::Slice
+        | TermOp::At
+        | TermOp::Minus
+        | TermOp::Substring
+        | TermOp::PadLeft
+        | TermOp::Split
+        | TermOp::Sum => args.iter().take(1).copied().collect(),
+        // The condition of the second argument chooses members and is no part of them.
+        TermOp::Collect(_) => args.iter().take(1).chain(args.iter().skip(2)).copied().collect(),
+        TermOp::Put
+        | TermOp::Append
+        | TermOp::Reverse
+        | TermOp::Sorted
+        | TermOp::Min
+        | TermOp::Max
+        | TermOp::Union
+        | TermOp::Common
+        | TermOp::Keys
+        | TermOp::Values
+        | TermOp::ToSet
+        | TermOp::ToInt
+        | TermOp::FromInt
+        | TermOp::Upper
+        | TermOp::Lower
+        | TermOp::JoinTexts => args.to_vec(),
+    }
 }
 
 /// Returns whether a comparison is a lookup, or one of two variables.

@@ -508,14 +508,17 @@ impl ReplyReference {
 /// Returns whether two runs are the same but for values that the system chose: the same messages in the same order, and
 /// wherever the values of replies differ, one name consistently for another.
 ///
-/// Values of inputs are not compared: a replay made them from what the system said.
+/// Values of inputs are not compared: a replay made them from what the system said. Neither are the times between messages:
+/// a clock never repeats them.
 #[must_use]
 pub fn is_same_by_meaning(flow: &ReplyFlow, sts: &Sts, a: &Trace, b: &Trace) -> bool {
-    if (a.len(), a.breakdown, a.forbidden_at) != (b.len(), b.breakdown, b.forbidden_at) {
+    let failed_at = |trace: &Trace| trace.forbidden_at.map(|at| n_without_delays(&trace.labels, at));
+    let n_seen = |trace: &Trace| n_without_delays(&trace.labels, trace.len());
+    if (n_seen(a), a.breakdown, failed_at(a)) != (n_seen(b), b.breakdown, failed_at(b)) {
         return false;
     }
     let mut names = ReplayNames::default();
-    a.labels.iter().zip(&b.labels).all(|(a, b)| match (a, b) {
+    without_delays(&a.labels).zip(without_delays(&b.labels)).all(|(a, b)| match (a, b) {
         (Label::Input(gate, _), Label::Input(other, _)) if sts.gates[*gate].kind == GateKind::Input => {
             gate == other
         }
@@ -532,6 +535,16 @@ pub fn is_same_by_meaning(flow: &ReplyFlow, sts: &Sts, a: &Trace, b: &Trace) -> 
         }
         (a, b) => a == b,
     })
+}
+
+/// Returns the labels but for the time that passes between them.
+pub fn without_delays(labels: &[Label]) -> impl Iterator<Item = &Label> {
+    labels.iter().filter(|label| !matches!(label, Label::Delay(_)))
+}
+
+/// Returns the number of the first `n` labels that are no delays.
+fn n_without_delays(labels: &[Label], n: usize) -> usize {
+    without_delays(&labels[..n.min(labels.len())]).count()
 }
 
 /// The values of one run that stand for those of another.

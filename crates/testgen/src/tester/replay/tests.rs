@@ -158,3 +158,45 @@ fn runs_with_other_names_are_the_same_and_runs_with_other_answers_are_not() {
     assert!(!is_same_by_meaning(&flow, &spec.sts, &first, &run(OTHER, OTHER, 2)), "another answer");
     assert!(!is_same_by_meaning(&flow, &spec.sts, &first, &run(OTHER, UUID, 1)), "another id");
 }
+
+/// Numbers that the system chose are kept in a set; one that says which of them to forget is none of them.
+const QUEUE: &str = "
+model Queue {
+    input put
+    input forget(bound: int)
+    input look
+    output placed(number: int)
+    var numbers: set<int> = {}
+    var last: int = 0
+    state idle {
+        on put -> idle
+        on forget { numbers = {number for number in numbers if number > bound} } -> idle
+        on look when numbers.has(last) -> idle
+        emit placed { numbers = numbers.with(number), last = number } -> idle
+    }
+}";
+
+#[test]
+fn a_bound_of_a_selection_is_no_reference_to_what_is_selected() {
+    let spec = model(QUEUE);
+    let run = trace(&spec, &[("put", &[]), ("placed", &[Value::int(2)]), ("forget", &[Value::int(2)])]);
+    assert_eq!(shown(&spec, &run), Vec::<String>::new());
+}
+
+#[test]
+fn the_time_between_messages_is_not_compared() {
+    let spec = model(SHOP);
+    let flow = ReplyFlow::new(&spec.pool, &spec.sts);
+    let create = label(&spec, "create", &[s("a"), Value::int(1)]);
+    let created = |id: &str| label(&spec, "created", &[s(id)]);
+    let delay = |n: i64| Label::Delay(Rational::from(n));
+    let waiting =
+        Trace { forbidden_at: Some(2), ..[delay(1), create.clone(), created(UUID)].into_iter().collect() };
+    let other = Trace {
+        forbidden_at: Some(3),
+        ..[delay(2), create.clone(), delay(1), created(OTHER)].into_iter().collect()
+    };
+    assert!(is_same_by_meaning(&flow, &spec.sts, &waiting, &other));
+    let early = Trace { forbidden_at: Some(0), ..[create, created(OTHER)].into_iter().collect() };
+    assert!(!is_same_by_meaning(&flow, &spec.sts, &waiting, &early), "another label is forbidden");
+}
