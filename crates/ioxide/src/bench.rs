@@ -31,7 +31,7 @@ impl AbsentSystem {
     fn after_panic(panic: CaughtPanic) -> Self {
         match panic.payload.downcast::<TestMistake>() {
             Ok(mistake) => Self::Abandoned(mistake.0),
-            Err(payload) => Self::Panicked(format!("it panicked: {}", words(&*payload)), panic.traceback),
+            Err(payload) => Self::Panicked(format!("it panicked: {}", words(&*payload)), panic.place),
         }
     }
 

@@ -5,7 +5,6 @@
 //! search that repeats a panic a hundred times does not print it a hundred times.
 
 use std::any::Any;
-use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
@@ -21,8 +20,8 @@ static HOOK: Once = Once::new();
 pub(crate) struct CaughtPanic {
     /// The value that it was made with.
     pub(crate) payload: Box<dyn Any + Send>,
-    /// The place of the panic, and the backtrace if `RUST_BACKTRACE` asks for one.
-    pub(crate) traceback: String,
+    /// The place of the panic in the source.
+    pub(crate) place: String,
 }
 
 /// Calls `act` and catches a panic of it.
@@ -35,14 +34,10 @@ pub(crate) fn catch<T>(act: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
     let is_inside = IS_CATCHING.replace(true);
     let done = catch_unwind(AssertUnwindSafe(act));
     IS_CATCHING.set(is_inside);
-    done.map_err(|payload| CaughtPanic { payload, traceback: LAST_PLACE.take() })
+    done.map_err(|payload| CaughtPanic { payload, place: LAST_PLACE.take() })
 }
 
+/// Keeps the place of a panic. A backtrace would be mostly frames of the tester, and reports show the end of such a text.
 fn keep_place(info: &PanicHookInfo<'_>) {
-    let mut text = info.location().map(|place| format!("panicked at {place}")).unwrap_or_default();
-    let backtrace = Backtrace::capture();
-    if backtrace.status() == BacktraceStatus::Captured {
-        text.push_str(&format!("\n{backtrace}"));
-    }
-    LAST_PLACE.set(text);
+    LAST_PLACE.set(info.location().map(|place| format!("panicked at {place}")).unwrap_or_default());
 }

@@ -142,7 +142,7 @@ fn store() -> Model {
     load(&sources, file, &LoadOptions::default()).model.expect("it is a model")
 }
 
-/// What is known after a hunt: its traces, whether the last one failed, and the numbers of terms there
+/// The result of a hunt: its traces, whether the last one failed, and the numbers of terms there
 /// were after each run.
 struct HuntResult {
     traces: Vec<Trace>,

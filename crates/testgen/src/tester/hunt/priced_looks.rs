@@ -49,7 +49,7 @@ impl LookSituation {
     }
 }
 
-/// What is known about the looks in a situation.
+/// The experience with looks in one situation.
 #[derive(Clone, Copy, Debug)]
 struct KnownLooks {
     /// The visits at which a look was costly.
