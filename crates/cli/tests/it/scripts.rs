@@ -170,7 +170,8 @@ fn failing_campaign(sut: &str, ids: (&str, &str)) -> tempfile::TempDir {
     let (text, code) = printed(&command_in(path, &args).output().expect("the program runs"));
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("script    repeats it without ioxide"), "{text}");
-    assert!(text.contains(&format!("replay: ioxide replay r --sut {sut}")), "{text}");
+    assert!(text.contains("replay: ioxide replay r --name item-in-getting-"), "{text}");
+    assert!(text.contains(&format!(" --sut {sut}\n")), "{text}");
     folder
 }
 

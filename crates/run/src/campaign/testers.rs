@@ -139,7 +139,7 @@ fn written_tests_are_executed() {
     test change
       Pass: test `change` was executed
     test late
-      Inconclusive: !tea came where the test says `quiet`
+      Inconclusive: !tea arrived where the test expects `quiet`
     ");
 }
 
@@ -151,7 +151,7 @@ fn what_a_test_did_not_expect_is_not_a_failure() {
     let (events, outcome) = tested(&spec, &sut, &mut tester, &many(10, 1));
     assert_eq!(outcome.counts, RunCounts { inconclusive: 1, ..RunCounts::default() });
     assert!(
-        verdicts(&events)[1].contains("came where the test says `expect tea`"),
+        verdicts(&events)[1].contains("arrived where the test expects `expect tea`"),
         "{:?}",
         verdicts(&events)
     );

@@ -373,7 +373,7 @@ mod tests {
             assert!(help.ends_with("`kill` and `random`"), "{help}");
         }
         let wrong = help("complete:extra").expect_err("a number is missing");
-        assert_eq!(wrong.0, "`extra` says nothing about a complete suite");
+        assert_eq!(wrong.0, "`extra` has no meaning for a complete suite");
         assert!(help("complete:extra=-1").is_err() && help("complete:colour=1").is_err());
         assert_eq!(help("complete:method=x").expect_err("no such method").0, "there is no method `x`");
     }

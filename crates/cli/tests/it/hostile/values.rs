@@ -98,7 +98,7 @@ fn hostile() -> Vec<Hostile> {
             nobody,
             digits_or_bytes,
         ),
-        all("a key twice", "number", "printf '{\"n\":1,\"n\":2}'".into(), (TROUBLE, FAIL), "stands twice"),
+        all("a key twice", "number", "printf '{\"n\":1,\"n\":2}'".into(), (TROUBLE, FAIL), "occurs twice"),
     ]
 }
 

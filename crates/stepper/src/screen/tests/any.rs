@@ -64,7 +64,7 @@ fn every_screen_says_what_can_be_done() {
         ("i", "Enter give"),
         ("/", "Esc all moves"),
         ("m", "m concrete"),
-        ("m Enter w", "Enter walk it"),
+        ("m Enter w", "Enter step through it"),
     ] {
         play(ADDER, |screen| {
             let picture = screen.press(keys).picture(80, 24);

@@ -245,7 +245,7 @@ fn a_body_that_says_two_things_at_once_is_none() {
     };
     assert_eq!(answer("{\"n\": 7}"), Ok(message(&model, "SUM", &[7])));
     let error = answer("{\"n\": 7, \"n\": 8}").unwrap_err();
-    assert!(error.to_string().contains("the key `n` stands twice"), "{error}");
+    assert!(error.to_string().contains("the key `n` occurs twice"), "{error}");
 }
 
 /// Defect: parts of a secret, and the bytes of an answer that is none, were shown.
