@@ -33,9 +33,9 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut times: Vec<(String, FirstStepTime)> = Vec::new();
     for path in models(Path::new(FOLDER))? {
         let name = path.to_string_lossy().into_owned();
-        times.push((name.clone(), quickest(args, &name)?));
+        times.push((name.clone(), measure_quickest(args, &name)?));
     }
-    times.sort_by(|a, b| b.1.decisive().total_cmp(&a.1.decisive()));
+    times.sort_by(|a, b| b.1.limited_time().total_cmp(&a.1.limited_time()));
     let mut out = io::stdout().lock();
     if args.json {
         let figures = |of: fn(&FirstStepTime) -> Json| -> Map<String, Json> {
@@ -47,7 +47,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     } else {
         show(&mut out, &times)?
     }
-    let is_quick = times.iter().all(|(_, time)| time.decisive() < MAX_SECONDS);
+    let is_quick = times.iter().all(|(_, time)| time.limited_time() < MAX_SECONDS);
     Ok(if is_quick { ExitStatus::Success } else { ExitStatus::Inconclusive })
 }
 
@@ -81,16 +81,16 @@ struct FirstStepTime {
 
 impl FirstStepTime {
     /// Returns the time that the limit is about.
-    fn decisive(&self) -> f64 {
+    fn limited_time(&self) -> f64 {
         self.on_cpu.unwrap_or(self.passed)
     }
 }
 
 /// Returns the quickest of some tries.
-fn quickest(args: &BenchArgs, file: &str) -> Result<FirstStepTime, CliError> {
+fn measure_quickest(args: &BenchArgs, file: &str) -> Result<FirstStepTime, CliError> {
     let tries: Vec<FirstStepTime> = (0..TRIES).map(|_| measure(args, file)).collect::<Result<_, _>>()?;
     let none = || CliError::new(ExitStatus::Internal, "no try was made");
-    tries.into_iter().min_by(|a, b| a.decisive().total_cmp(&b.decisive())).ok_or_else(none)
+    tries.into_iter().min_by(|a, b| a.limited_time().total_cmp(&b.limited_time())).ok_or_else(none)
 }
 
 /// Measures the time until the default tester makes its first move on the model.

@@ -92,7 +92,7 @@ struct RunSize {
 
 impl RunSize {
     /// Returns by how many percent it has more steps than the fewest.
-    fn percent_over(self) -> usize {
+    fn count_percent_over(self) -> usize {
         (self.steps * 100 / self.fewest.max(1)).saturating_sub(100)
     }
 }
@@ -273,8 +273,8 @@ impl WayRow {
     }
 
     /// Returns by how many percent the shrunk runs have more steps than the fewest, in the median and at worst.
-    fn percents_over(&self) -> (usize, usize) {
-        let mut over: Vec<usize> = self.sizes.iter().map(|size| size.percent_over()).collect();
+    fn count_percents_over(&self) -> (usize, usize) {
+        let mut over: Vec<usize> = self.sizes.iter().map(|size| size.count_percent_over()).collect();
         over.sort_unstable();
         (over.get(over.len() / 2).copied().unwrap_or(0), over.last().copied().unwrap_or(0))
     }
@@ -286,7 +286,7 @@ impl WayRow {
 
     /// Returns the figures for `--json`.
     fn json(&self) -> Json {
-        let (median_over, worst_over) = self.percents_over();
+        let (median_over, worst_over) = self.count_percents_over();
         json!({
             "reproduced": self.reproduced, "median_steps": self.median(), "worst_steps": self.worst(),
             "median_percent_over": median_over, "worst_percent_over": worst_over,
@@ -307,7 +307,7 @@ fn show(out: &mut impl Write, rows: &[SystemRow]) -> io::Result<()> {
             let each = way.attempts.checked_div(row.found).unwrap_or(0);
             let (median, worst) = (way.median(), way.worst());
             let seconds = way.seconds / (row.found.max(1) as f64);
-            let (median_over, worst_over) = way.percents_over();
+            let (median_over, worst_over) = way.count_percents_over();
             let sizes = format!("{median}, {worst} (+{median_over}, +{worst_over})");
             format!("{}, {sizes}, {each}, {seconds:.1}, {}", way.reproduced, way.fails_again)
         };

@@ -248,7 +248,7 @@ pub(crate) fn connection_config(
     };
     // A misspelt `command` is no reason to propose `address`.
     let places: &[&str] = if way == "tcp" && !of_kind.is_empty() { &[place, "command"] } else { &[place] };
-    table.only_keys(&[more, of_kind, &[place]].concat(), &[more, of_kind, places].concat())?;
+    table.check_keys(&[more, of_kind, &[place]].concat(), &[more, of_kind, places].concat())?;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read(table)?;
     let (at, protocol) = match kind {

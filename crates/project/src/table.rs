@@ -171,11 +171,11 @@ impl<'f> ProjectTable<'f> {
 
     /// Returns an error if there is a key that is not `known`.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), ProjectError> {
-        self.only_keys(known, known)
+        self.check_keys(known, known)
     }
 
     /// Returns an error if there is a key that is not `known`; it proposes one of the `proposed` keys.
-    pub(crate) fn only_keys(&self, known: &[&str], proposed: &[&str]) -> Result<(), ProjectError> {
+    pub(crate) fn check_keys(&self, known: &[&str], proposed: &[&str]) -> Result<(), ProjectError> {
         let Some(entry) = self.node.0.iter().find(|entry| !known.contains(&entry.key.as_str())) else {
             return Ok(());
         };

@@ -176,7 +176,7 @@ fn failing_campaign(sut: &str, ids: (&str, &str)) -> tempfile::TempDir {
 }
 
 /// Returns the script in a language, written to a file.
-fn script(folder: &Path, language: &str, file: &str) -> String {
+pub fn script(folder: &Path, language: &str, file: &str) -> String {
     let output = command_in(folder, &["report", "r", "--script", language]).output().expect("it runs");
     let (text, code) = printed(&output);
     assert_eq!(code, 0, "{text}");
@@ -186,13 +186,15 @@ fn script(folder: &Path, language: &str, file: &str) -> String {
 }
 
 /// A server of the test's own, ended with it.
-struct Server {
+pub struct Server {
     child: Child,
-    port: String,
+    /// The port it listens on.
+    pub port: String,
 }
 
 impl Server {
-    fn start(folder: &Path, kind: &str, fault: &str) -> Self {
+    /// Starts `server.py` of `folder` for a kind of connection, with the fault or without it.
+    pub fn start(folder: &Path, kind: &str, fault: &str) -> Self {
         let mut child = Command::new("python3")
             .args(["server.py", kind, "0", fault])
             .current_dir(folder)
@@ -219,7 +221,7 @@ fn run(command: &mut Command) -> (String, i32) {
 }
 
 /// The port that a script has from the campaign.
-fn recorded_port(script: &str) -> &str {
+pub fn recorded_port(script: &str) -> &str {
     let rest = script.split("127.0.0.1").nth(1).expect("an address");
     let rest = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
     rest.split(|c: char| !c.is_ascii_digit()).next().expect("a port")

@@ -2,13 +2,12 @@
 //! the failure again, and passes once the fault is gone.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use ioxide_test_support::has_program;
 
 use crate::program::{command_in, printed};
+use crate::scripts::{Server, recorded_port, script};
 
 /// Items under ids that the system makes up.
 const STORE: &str = "
@@ -206,33 +205,6 @@ outputs.to_first = { status = 200, to = ["first"], fields = { n = "/n" } }
 outputs.to_second = { status = 200, to = ["second"], fields = { n = "/n" } }
 "#;
 
-/// A server of the test's own, ended with it.
-struct Server {
-    child: Child,
-    port: String,
-}
-
-impl Server {
-    fn start(folder: &Path, kind: &str, fault: &str) -> Self {
-        let mut child = Command::new("python3")
-            .args(["server.py", kind, "0", fault])
-            .current_dir(folder)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3 starts");
-        let mut port = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut port).expect("a port");
-        Self { child, port: port.trim().to_owned() }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// Finds the failure of a system, writes it as a Python program, and runs that against a server with the fault and one
 /// without it.
 #[track_caller]
@@ -252,14 +224,11 @@ fn check_python(sut: &str, model: &str, seed: &str) {
     let (text, code) = printed(&command_in(path, &args).output().expect("the program runs"));
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("script    repeats it without ioxide"), "{text}");
-    let output = command_in(path, &["report", "r", "--script", "python"]).output().expect("it runs");
-    let script = String::from_utf8(output.stdout).expect("text");
-    let port = script.split("127.0.0.1").nth(1).expect("an address");
-    let port = port.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let port = port.split(|c: char| !c.is_ascii_digit()).next().expect("a port");
+    let script = script(path, "python", "again.py");
     for (fault, code, says) in [("wrong", 1, "FAILED: got"), ("right", 0, "passed")] {
         let server = Server::start(path, sut, fault);
-        fs::write(path.join("again.py"), script.replace(port, &server.port)).expect("a file");
+        fs::write(path.join("again.py"), script.replace(recorded_port(&script), &server.port))
+            .expect("a file");
         let output = Command::new("python3").arg("again.py").current_dir(path).output();
         let (text, ended) = printed(&output.expect("python3 starts"));
         assert!(ended == code && text.contains(says), "{sut}, {fault}: {ended} {text}\n{script}");

@@ -6,14 +6,14 @@ use ioxide_record::event::StateRecord;
 pub(crate) fn compare_states(states: &[StateRecord]) -> Vec<String> {
     let Some((first, others)) = states.split_first() else { return Vec::new() };
     let known: Vec<&str> = first.values.iter().chain(&first.path).map(String::as_str).collect();
-    if !others.is_empty() && others.iter().all(|state| facts_differing(first, state).is_empty()) {
+    if !others.is_empty() && others.iter().all(|state| list_different_facts(first, state).is_empty()) {
         let locations: Vec<&str> = states.iter().map(|state| &*state.location).collect();
         return vec![format!("{}  {}", locations.join(" or "), known.join(", "))];
     }
     let mut lines = vec![format!("{}  {}", first.location, known.join(", "))];
     lines.extend(others.iter().map(|state| {
-        let location = location_differing(&first.location, &state.location);
-        let facts = facts_differing(first, state).join(", ");
+        let location = show_different_location(&first.location, &state.location);
+        let facts = list_different_facts(first, state).join(", ");
         match (location.is_empty(), facts.is_empty()) {
             (false, false) => format!("or {location}  {facts}"),
             (false, true) => format!("or {location}"),
@@ -25,7 +25,7 @@ pub(crate) fn compare_states(states: &[StateRecord]) -> Vec<String> {
 
 /// Returns the location of another state; in a system of parts only the parts that are elsewhere, and nothing if it is
 /// the same.
-fn location_differing(first: &str, other: &str) -> String {
+fn show_different_location(first: &str, other: &str) -> String {
     let parts: Vec<&str> = first.split(", ").collect();
     let are_parts = |location: &str| location.split(", ").all(|part| part.contains(": "));
     if first == other {
@@ -39,7 +39,7 @@ fn location_differing(first: &str, other: &str) -> String {
 }
 
 /// Returns what is known of `other` and not of `first`, and which conditions of `first` do not hold for it.
-fn facts_differing(first: &StateRecord, other: &StateRecord) -> Vec<String> {
+fn list_different_facts(first: &StateRecord, other: &StateRecord) -> Vec<String> {
     let values = other.values.iter().filter(|value| !first.values.contains(value)).cloned();
     let more = other.path.iter().filter(|fact| !first.path.contains(fact)).cloned();
     let missing = first.path.iter().filter(|fact| !other.path.contains(fact));

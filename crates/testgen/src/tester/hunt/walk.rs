@@ -222,7 +222,7 @@ impl RandomWalks {
             // The system took another way: what is left of the old one means nothing here.
             self.run.way.clear();
         }
-        let label = self.next_of_way(cx, monitor, trace)?;
+        let label = self.take_step_of_way(cx, monitor, trace)?;
         self.run.repeated = Some(label.clone());
         match &label {
             Label::Input(..) if monitor.accepts(cx, &label) => {

@@ -102,7 +102,12 @@ impl RandomWalks {
     }
 
     /// Takes the next label off the way to a rare state; looks that would only cost time are left out.
-    pub(super) fn next_of_way(&mut self, cx: &Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<Label> {
+    pub(super) fn take_step_of_way(
+        &mut self,
+        cx: &Ctx<'_>,
+        monitor: &Monitor,
+        trace: &Trace,
+    ) -> Option<Label> {
         loop {
             let label = self.run.way.pop_front()?;
             if matches!(label, Label::Input(..)) || !self.is_costly_on_way(cx, monitor, trace) {
