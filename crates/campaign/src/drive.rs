@@ -177,12 +177,14 @@ impl CampaignDrive {
         let dir = fs::canonicalize(dir).map_err(|error| DriveError::Io { path: dir.into(), error })?;
         let (journal, tried) = open_journal(&dir, manifest)?;
         let (mut done, mut next) = (UnitSet::new(), 1);
+        // A worker of the driver before may still write, or have no more than a folder yet: read too early, its last
+        // units would be done again, and its folder must not be given to another worker.
+        for folder in fs::read_dir(&parts).into_iter().flatten().flatten() {
+            next = next.max(part_number(&folder.path()) + 1);
+            wait_for_orphan(&folder.path());
+        }
         for part in parts_in(&dir)? {
-            let number =
-                part.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u64>().ok());
-            next = next.max(number.unwrap_or_default() + 1);
-            // A worker of the driver before may still write: read too early, its last units would be done again.
-            wait_for_orphan(&part);
+            next = next.max(part_number(&part) + 1);
             let part = scan(&part)?;
             if let Some(differs) = part.manifest.differs(manifest) {
                 return Err(DriveError::Other { dir: part.dir, differs });
@@ -419,6 +421,12 @@ impl CampaignDrive {
         let written = self.journal.write_all(format!("{line}\n").as_bytes());
         written.map_err(|error| DriveError::Io { path: self.dir.join("journal.jsonl"), error })
     }
+}
+
+/// Returns the number that is the name of the folder of a part; zero if it has another name.
+fn part_number(folder: &Path) -> u64 {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    name.and_then(|name| name.parse().ok()).unwrap_or_default()
 }
 
 /// Waits, for a bounded time, for the worker of a driver that was killed: its standard input was closed, so it ends

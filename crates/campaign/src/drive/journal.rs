@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write as _;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
@@ -20,6 +22,26 @@ const VERSION: u32 = 1;
 /// The failed tries of each unit: their number, and the reason of the last.
 pub(super) type FailedTries = BTreeMap<u64, (u32, String)>;
 
+/// The time for which the lock of a journal is waited for. A driver that was killed while it started a worker leaves the
+/// lock with that worker for the moment before it becomes another program; a second is long for that also on a busy
+/// machine.
+const LOCK_GRACE: Duration = Duration::from_secs(1);
+
+/// The time between two tries to lock a journal.
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Locks the journal; returns false if another process has locked it.
+fn lock_journal(file: &File) -> bool {
+    let begun = Instant::now();
+    while let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if begun.elapsed() >= LOCK_GRACE {
+            return false;
+        }
+        thread::sleep(LOCK_INTERVAL);
+    }
+    true
+}
+
 /// Opens the journal in `dir`; it must be of the plan of `manifest`.
 pub(super) fn open_journal(dir: &Path, manifest: &Manifest) -> Result<(File, FailedTries), DriveError> {
     let io = |path: &Path| {
@@ -28,7 +50,7 @@ pub(super) fn open_journal(dir: &Path, manifest: &Manifest) -> Result<(File, Fai
     };
     let path = dir.join("journal.jsonl");
     let file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(io(&path))?;
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+    if !lock_journal(&file) {
         return Err(DriveError::Busy(dir.to_path_buf()));
     }
     let about = dir.join("campaign.json");

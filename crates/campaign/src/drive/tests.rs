@@ -6,12 +6,14 @@ use crate::rounds::UnitRounds;
 #[derive(Default)]
 struct DeadlyEngine {
     sent: u64,
+    parts: Vec<PathBuf>,
     dead: Vec<(u64, WorkerEnd)>,
 }
 
 impl CampaignEngine for DeadlyEngine {
     fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError> {
         self.sent += 1;
+        self.parts.push(order.part);
         self.dead.push((order.id, WorkerEnd::Died("signal 9".into())));
         Ok(())
     }
@@ -76,4 +78,18 @@ fn an_observer_may_wish_to_stop_after_a_unit_at_any_time() {
         drive.run(&mut DeadlyEngine::default(), &mut FixedRequest(ObserverRequest::StopAfter(1))).unwrap();
     assert_eq!(ended.aside.keys().copied().collect::<Vec<_>>(), [0, 1]);
     assert_eq!(ended.last, Some(1));
+}
+
+/// Defect: the folder of a worker that had not written its manifest yet was given to another worker.
+#[test]
+fn the_folder_of_a_worker_that_has_just_begun_is_given_to_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let begun = dir.path().join("parts/7");
+    fs::create_dir_all(&begun).unwrap();
+    let mut drive = opened_in(dir.path(), 1);
+    drive.want(&UnitSet::range(0, 1), None);
+    let mut engine = DeadlyEngine::default();
+    drive.run(&mut engine, &mut FixedRequest(ObserverRequest::GoOn)).unwrap();
+    let numbers: Vec<u64> = engine.parts.iter().map(|part| part_number(part)).collect();
+    assert!(!numbers.is_empty() && numbers.iter().all(|number| *number > 7), "{numbers:?}");
 }
