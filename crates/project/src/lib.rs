@@ -22,6 +22,7 @@
 //! # Ok::<(), ioxide_project::ProjectError>(())
 //! ```
 
+pub mod connect;
 mod connections;
 mod error;
 mod framing;

@@ -9,15 +9,16 @@ use ioxide_project::{DescribedSystem, Instances, ProtocolConfig};
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_wire::adapter::selftest::{AllowedInputs, CheckState, SelfTestCheck, selftest, selftest_plain};
 use ioxide_wire::adapter::server::SystemServer;
-use ioxide_wire::adapter::{Adapter as _, RemoteConnection, SutSpec};
+use ioxide_wire::adapter::{Adapter as _, Interrupt, RemoteConnection, SutSpec};
 use serde_json::{Value as Json, json};
 
 use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
 use crate::exit::{self, CliError, ExitStatus};
+use crate::interrupt::STOP;
 use crate::load;
 use crate::project_file;
 use crate::redaction;
-use crate::system::{connection, start_managed, system_error, warn};
+use crate::system::{connect_error, system_error, warn};
 
 /// Milliseconds that outputs are listened for where the project file has no quiescence time. Chosen by feel.
 const LISTEN_MS: u64 = 100;
@@ -44,7 +45,8 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
         );
     }
     let limit = Duration::from_millis(args.limit_ms.max(1));
-    let connection = RemoteConnection { seed: Some(1), limit, ..connection(&described)? };
+    let connection = described.connection(Interrupt::from_flag(&STOP))?;
+    let connection = RemoteConnection { seed: Some(1), limit, ..connection };
     let secrets = described.secrets.clone();
     let (mut checks, last_words) = match (&described.protocol, model) {
         (ProtocolConfig::Protocol, model) if described.connections.is_empty() => {
@@ -88,7 +90,9 @@ fn by_the_codec(
 ) -> Result<(Vec<SelfTestCheck>, String), CliError> {
     let patience = Duration::from_millis(described.quiescence.default.unwrap_or(LISTEN_MS));
     let interface = Arc::new(model);
-    let mut adapter = start_managed(described, Arc::clone(&interface), connection)?;
+    let secrets = described.secrets.clone();
+    let started = described.start(Arc::clone(&interface), connection);
+    let mut adapter = started.map_err(|error| connect_error(error, &secrets))?;
     let checks = selftest_plain(&mut adapter, &interface, &allowed_by(&interface), patience);
     Ok((checks, adapter.last_words()))
 }
