@@ -5,15 +5,11 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use ioxide_record::clock::seconds;
-use ioxide_record::event::{ConnectionRecord, Event, EventKind};
+use ioxide_record::event::Event;
 use ioxide_record::format::{Record, RecordError};
-use ioxide_run::judge::Inputs;
-use ioxide_run::records::read_tolerance;
-use ioxide_run::run::LagEffect;
-use ioxide_symex::Tolerance;
 
 use crate::exit::CliError;
+use crate::load;
 
 /// The record number `n` in `folder`: `campaign.jsonl`, `campaign-2.jsonl` and so on.
 fn numbered_record(folder: &str, n: u32) -> PathBuf {
@@ -79,79 +75,42 @@ impl From<RecordError> for RecordReadError {
     }
 }
 
-/// The model file the record names.
-pub fn model_file(record: &Record) -> Option<String> {
-    record.events.iter().find_map(|event| match &event.event {
-        EventKind::CampaignStarted(told) if !told.file.is_empty() => Some(told.file.clone()),
-        _ => None,
-    })
+/// A file of runs: a record, or lines that other programs wrote.
+pub enum RunFile {
+    /// A record.
+    Record(Record),
+    /// The text of any other file.
+    Text(String),
 }
 
-/// The constants that were overridden when the record was made.
-pub fn settings(record: &Record) -> Vec<String> {
-    let started = record.events.iter().find_map(|event| match &event.event {
-        EventKind::CampaignStarted(told) => Some(told.set.clone()),
-        _ => None,
-    });
-    started.unwrap_or_default()
-}
-
-/// Returns the number of runs of the record, finished or not.
-pub fn n_runs(record: &Record) -> u64 {
-    record.events.iter().filter(|event| matches!(event.event, EventKind::RunStarted(_))).count() as u64
+/// Reads the runs at `path`: a record, a folder of records, or a text.
+pub fn read_runs(path: &str) -> Result<RunFile, CliError> {
+    if Path::new(path).is_dir() {
+        return read(path).map(RunFile::Record);
+    }
+    let text = load::read_data(path)?;
+    if !text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
+        return Ok(RunFile::Text(text));
+    }
+    let record = Record::read_record(text.as_bytes());
+    record.map(RunFile::Record).map_err(|error| CliError::usage(error.to_string()))
 }
 
 /// Refuses run `run` if the record has no steps of it.
 pub fn require_steps(record: &Record, run: u64) -> Result<(), CliError> {
-    let is_thinned = record
-        .events
-        .iter()
-        .any(|event| matches!(&event.event, EventKind::RunFinished(told) if told.run == run && told.thinned.is_some()));
-    if is_thinned {
+    if record.end_of_run(run).is_some_and(|finished| finished.thinned.is_some()) {
         return Err(CliError::usage(format!("the record has no steps of run {}: it did not fail", run + 1))
             .help("`ioxide test` with the seed of the campaign repeats it; `--keep all` records every run"));
     }
     Ok(())
 }
 
-/// Returns the seed of run `run`, if the record has this run.
-pub fn seed(record: &Record, run: u64) -> Option<u64> {
-    record.events.iter().find_map(|event| match &event.event {
-        EventKind::RunStarted(told) if told.run == run => Some(told.seed),
-        _ => None,
-    })
-}
-
-/// Returns whether the inputs of run `run` were confirmed, or only sent.
-pub fn inputs_of_run(record: &Record, run: u64) -> Inputs {
-    let is_sent = record.events.iter().any(|event| match &event.event {
-        EventKind::RunStarted(told) => told.run == run && told.unconfirmed,
-        _ => false,
-    });
-    if is_sent { Inputs::Sent } else { Inputs::Taken }
-}
-
-/// The connections of the system in run `run`, if it had several.
-pub fn connections(record: &Record, run: u64) -> Vec<ConnectionRecord> {
-    let told = record.events.iter().find_map(|event| match &event.event {
-        EventKind::RunStarted(told) if told.run == run => Some(told.connections.clone()),
-        _ => None,
-    });
-    told.unwrap_or_default()
-}
-
-/// Returns the tolerance of run `run`, widened by the lag of the machine where the run was; exact if the record has
-/// none.
-pub fn tolerance(record: &Record, run: u64) -> Tolerance {
-    let told = record.events.iter().find_map(|event| match &event.event {
-        EventKind::RunStarted(told) if told.run == run => told.tolerance,
-        _ => None,
-    });
-    let lag = record.events.iter().find_map(|event| match &event.event {
-        EventKind::RunFinished(told) if told.run == run => told.machine_lag,
-        _ => None,
-    });
-    let stated = told.map(read_tolerance).unwrap_or_default();
-    let lag = lag.map(LagEffect::from).unwrap_or_default();
-    Tolerance { latency: &stated.latency + &seconds(lag.tolerance), ..stated }
+/// Returns the run with this number, counted from 1; without a number the first one that failed, else the first.
+pub fn choose_run(record: &Record, number: Option<u64>) -> Result<u64, CliError> {
+    match (number, record.n_runs()) {
+        (None, _) => Ok(record.first_failing_run()),
+        (Some(number), n) if (1..=n).contains(&number) => Ok(number - 1),
+        (Some(number), n) => Err(CliError::usage(format!("there is no run {number}: the record has {n}"))
+            .help("runs count from 1")),
+    }
 }

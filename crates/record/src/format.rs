@@ -4,6 +4,8 @@
 //! flushed one by one, so what was told before an abort can be read after it: a last line
 //! that was cut off is dropped and reported, never an error.
 
+mod runs;
+
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ use crate::json;
 use crate::line::{LineRead, cut, next_line, next_line_within};
 use crate::reporter::Reporter;
 use crate::value::{CodecError, WireMessage, label_from_json};
+
+pub use self::runs::{FailureMatch, RecordedFailure};
 
 /// The version written here.
 pub const VERSION: u32 = 1;

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use ioxide_record::clock::{duration, seconds};
 use ioxide_record::event::{FindingRecord, LagRecord, MeasureRecord, ToleranceRecord, WayRecord};
+use ioxide_record::format::Record;
 use ioxide_symex::{Arrival, Crossing, Tolerance};
 use ioxide_testgen::tester::MethodFinding;
 
 use crate::coverage::MeasureCount;
+use crate::judge::{Inputs, JudgeConfig};
 use crate::run::LagEffect;
 
 /// The number of uncovered items that are named. Chosen by feel: more is not read.
@@ -72,6 +74,26 @@ pub fn read_tolerance(tolerance: ToleranceRecord) -> Tolerance {
     let time = |ns| seconds(Duration::from_nanos(ns));
     let (latency, resolution) = (time(tolerance.latency_ns), time(tolerance.resolution_ns));
     Tolerance { latency, resolution, start: time(tolerance.start_ns) }
+}
+
+impl JudgeConfig<'_> {
+    /// Returns the settings under which run `run` of `record` is judged, as far as the record states them; its instants
+    /// are also as inexact as the machine was late. `ways` are those of its labels.
+    #[must_use]
+    pub fn for_recorded_run(record: &Record, run: u64, ways: Vec<Option<WayRecord>>) -> Self {
+        let start = record.start_of_run(run);
+        let stated = start.and_then(|start| start.tolerance).map(read_tolerance).unwrap_or_default();
+        let lag = record.end_of_run(run).and_then(|end| end.machine_lag).map(LagEffect::from);
+        let lag = lag.unwrap_or_default().tolerance;
+        let is_sent = start.is_some_and(|start| start.unconfirmed);
+        Self {
+            tolerance: Tolerance { latency: &stated.latency + &seconds(lag), ..stated },
+            inputs: if is_sent { Inputs::Sent } else { Inputs::Taken },
+            ways,
+            connections: start.map(|start| start.connections.clone()).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
 }
 
 impl LagEffect {

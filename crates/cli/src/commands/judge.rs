@@ -3,25 +3,23 @@
 pub mod history;
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
-use ioxide_record::format::Record;
 use ioxide_report::summary::lines;
 use ioxide_report::terminal::write_explanation;
 use ioxide_run::judge::{Inputs, JudgeConfig, JudgedTrace, judge, plain_trace};
 use ioxide_symex::Ctx;
 use serde_json::{Value as Json, json};
 
-use super::replay::{first_failing, numbered};
 use super::test::objective;
 use crate::args::{JudgeArgs, settings};
 use crate::exit::{self, CliError, ExitStatus};
+use crate::record::{self, RunFile};
 use crate::solver::SolverRequest;
-use crate::{limit, load, record, timing};
+use crate::{limit, load, timing};
 
 /// Steps shown before the forbidden one. Chosen by feel: more is not read.
 const LAST_STEPS: usize = 20;
@@ -79,31 +77,19 @@ fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
         CliError::usage(format!("`{}` does not fit the model: {error}", args.trace))
             .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"silence\": true}, in timed models with \"time\" or \"after\"")
     };
-    let is_folder = Path::new(&args.trace).is_dir();
-    let text = if is_folder { String::new() } else { load::read_data(&args.trace)? };
-    let recorded = if is_folder {
-        Some(record::read(&args.trace)?)
-    } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
-        Some(Record::read_record(text.as_bytes()).map_err(|error| CliError::usage(error.to_string()))?)
-    } else {
-        None
-    };
-    if let Some(recorded) = recorded {
-        let run =
-            args.number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
-        record::require_steps(&recorded, run)?;
-        let (trace, ways) = recorded.trace_and_ways(model, run).map_err(|error| misfit(error.to_string()))?;
-        let config = JudgeConfig {
-            tolerance: record::tolerance(&recorded, run),
-            inputs: record::inputs_of_run(&recorded, run),
-            ways,
-            connections: record::connections(&recorded, run),
-            ..JudgeConfig::default()
-        };
-        return Ok(ReadTrace { trace, config });
+    match record::read_runs(&args.trace)? {
+        RunFile::Record(recorded) => {
+            let run = record::choose_run(&recorded, args.number)?;
+            record::require_steps(&recorded, run)?;
+            let read = recorded.trace_and_ways(model, run);
+            let (trace, ways) = read.map_err(|error| misfit(error.to_string()))?;
+            Ok(ReadTrace { trace, config: JudgeConfig::for_recorded_run(&recorded, run, ways) })
+        }
+        RunFile::Text(text) => {
+            let trace = plain_trace(model, &text).map_err(|error| misfit(error.to_string()))?;
+            Ok(ReadTrace { trace, config: JudgeConfig::default() })
+        }
     }
-    let trace = plain_trace(model, &text).map_err(|error| misfit(error.to_string()))?;
-    Ok(ReadTrace { trace, config: JudgeConfig::default() })
 }
 
 /// Shows the verdict on a trace, and the reasons for it.

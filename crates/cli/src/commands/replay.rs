@@ -5,9 +5,7 @@ use std::path::Path;
 
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
-use ioxide_record::event::{EventKind, RunOutcome};
-use ioxide_record::failure_id::failure_id;
-use ioxide_record::format::Record;
+use ioxide_record::format::{FailureMatch, Record, RecordedFailure};
 use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_run::run::RunConfig;
@@ -197,12 +195,13 @@ impl ReplaySource {
     }
 
     fn model_file(&self) -> Option<String> {
-        record::model_file(self.record()?)
+        let file = &self.record()?.campaign_start()?.file;
+        (!file.is_empty()).then(|| file.clone())
     }
 
     /// Returns the constants that were set when the run was recorded.
     fn settings(&self) -> Vec<String> {
-        self.record().map(record::settings).unwrap_or_default()
+        self.record().and_then(Record::campaign_start).map(|start| start.set.clone()).unwrap_or_default()
     }
 
     fn choose_run(&self, args: &ReplayArgs, spec: &Model) -> Result<ChosenRun, CliError> {
@@ -213,11 +212,13 @@ impl ReplaySource {
         match self {
             Self::Record(recorded) => {
                 let (run, is_smallest) = match (args.number, args.name.as_deref()) {
-                    (Some(number), _) => (numbered(recorded, number)?, args.smallest),
-                    (None, Some(id)) => run_of_failure(recorded, id, &args.run)?,
-                    (None, None) => (first_failing(recorded), args.smallest),
+                    (None, Some(id)) => {
+                        let failure = find_failure(recorded, id, &args.run)?;
+                        (failure.run, failure.is_smallest)
+                    }
+                    (number, _) => (record::choose_run(recorded, number)?, args.smallest),
                 };
-                let seed = record::seed(recorded, run).unwrap_or(0);
+                let seed = recorded.start_of_run(run).map_or(0, |start| start.seed);
                 let name = format!("run {}", run + 1);
                 if is_smallest {
                     let smaller = recorded.smaller_trace(spec, run).map_err(|error| unfit(&error))?;
@@ -230,7 +231,7 @@ impl ReplaySource {
                 }
                 record::require_steps(recorded, run)?;
                 let trace = recorded.trace(spec, run).map_err(|error| unfit(&error))?;
-                let sign = has_failed(recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
+                let sign = recorded.has_failed(run).then(|| FailureSign::of_failing(&trace)).flatten();
                 Ok(ChosenRun { trace, sign, seed, name })
             }
             Self::Regressions(tests, _) => {
@@ -284,84 +285,19 @@ fn choose_test<'t>(tests: &'t [TraceTest], args: &ReplayArgs) -> Result<(usize, 
     }
 }
 
-/// Returns the run whose failure has this id, or the only one that has it in its id, and whether the id is that of its
-/// smallest run.
-fn run_of_failure(record: &Record, id: &str, file: &str) -> Result<(u64, bool), CliError> {
-    let failures = failures_of(record);
-    // The smallest run of a failure names it, so it goes first.
-    let exact = failures.iter().filter(|failure| failure.id == id).max_by_key(|failure| failure.is_smallest);
-    if let Some(failure) = exact {
-        return Ok((failure.run, failure.is_smallest));
-    }
-    let part: Vec<&RecordedFailure> = failures.iter().filter(|failure| failure.id.contains(id)).collect();
-    let mut ids: Vec<&str> = failures.iter().map(|failure| &*failure.id).collect();
-    ids.dedup();
-    let listed =
-        if ids.is_empty() { "no run failed".to_owned() } else { format!("there are {}", ids.join(", ")) };
-    match part.first() {
-        Some(first) if part.iter().all(|other| other.id == first.id) => {
-            Ok((first.run, part.iter().any(|failure| failure.run == first.run && failure.is_smallest)))
-        }
-        Some(_) => {
+/// Returns the failure with this id, or the only one that has it in its id.
+fn find_failure(record: &Record, id: &str, file: &str) -> Result<RecordedFailure, CliError> {
+    let listed = || {
+        let mut ids: Vec<String> = record.failures().into_iter().map(|failure| failure.id).collect();
+        ids.dedup();
+        if ids.is_empty() { "no run failed".to_owned() } else { format!("there are {}", ids.join(", ")) }
+    };
+    match record.find_failure(id) {
+        FailureMatch::One(failure) => Ok(failure),
+        FailureMatch::Several => {
             Err(CliError::usage(format!("several failures in `{file}` have `{id}` in their ids"))
-                .help(listed))
+                .help(listed()))
         }
-        None => Err(CliError::usage(format!("`{file}` has no failure `{id}`")).help(listed)),
+        FailureMatch::None => Err(CliError::usage(format!("`{file}` has no failure `{id}`")).help(listed())),
     }
-}
-
-/// A failure in a record, by the id of a run that shows it.
-struct RecordedFailure {
-    id: String,
-    run: u64,
-    /// True if the id is that of the smallest run.
-    is_smallest: bool,
-}
-
-/// Returns the failures of a record, in the order of their runs.
-fn failures_of(record: &Record) -> Vec<RecordedFailure> {
-    let mut found = Vec::new();
-    let mut last_started = 0;
-    for event in &record.events {
-        let (run, signature, is_smallest) = match &event.event {
-            EventKind::RunStarted(told) => {
-                last_started = told.run;
-                continue;
-            }
-            EventKind::Verdict(told) => (event.run.unwrap_or(last_started), told.signature.as_deref(), false),
-            EventKind::Shrunk(told) => (told.run, told.signature.as_deref(), true),
-            _ => continue,
-        };
-        found.extend(signature.map(|text| RecordedFailure { id: failure_id(text), run, is_smallest }));
-    }
-    found
-}
-
-/// Returns whether this run failed when it was recorded.
-fn has_failed(record: &Record, run: u64) -> bool {
-    record.events.iter().any(|event| match &event.event {
-        EventKind::RunFinished(told) => told.run == run && told.outcome == RunOutcome::Fail,
-        _ => false,
-    })
-}
-
-/// Returns the run with this number, counted from 1.
-pub fn numbered(record: &Record, number: u64) -> Result<u64, CliError> {
-    match record::n_runs(record) {
-        n if (1..=n).contains(&number) => Ok(number - 1),
-        n => Err(CliError::usage(format!("there is no run {number}: the record has {n}"))
-            .help("runs count from 1")),
-    }
-}
-
-/// The first run that failed, or the first run.
-pub fn first_failing(record: &Record) -> u64 {
-    let mut finished = record.events.iter().filter_map(|event| match &event.event {
-        EventKind::RunFinished(told) => Some(told),
-        _ => None,
-    });
-    let first = finished.clone().next();
-    let failing = finished.find(|told| told.outcome == RunOutcome::Fail).or(first);
-    // A run that was cut off has no end; it is still there.
-    failing.map_or(0, |told| told.run)
 }

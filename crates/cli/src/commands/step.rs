@@ -11,7 +11,6 @@ use ioxide_stepper::route::{RouteError, find_labels_to};
 use ioxide_stepper::{OpenedRecord, ProgramEnd, StepEnd, StepError, plain, screen};
 use ioxide_symex::Ctx;
 
-use super::replay::{first_failing, numbered};
 use crate::args::StepArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{interrupt, load, record, solver};
@@ -80,7 +79,7 @@ fn open_record(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedR
     let (path, step) = from.rsplit_once('@').ok_or_else(|| bad("should be RUN@N"))?;
     let step: usize = step.parse().map_err(|_| bad("N is not a number"))?;
     let recorded = record::read(path)?;
-    let run = number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
+    let run = record::choose_run(&recorded, number)?;
     let misfit = |error| CliError::usage(format!("`{path}` does not fit the model: {error}"));
     let labels = recorded.trace(model, run).map_err(misfit)?.labels;
     if step > labels.len() {

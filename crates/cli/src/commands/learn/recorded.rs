@@ -1,14 +1,11 @@
 //! Recorded runs of `--traces` and `--from`: by ioxide, or as plain lines.
 
-use std::path::Path;
-
 use ioxide_learn::draft::LearnedDraft;
 use ioxide_learn::messages::{DataRun, Messages};
 use ioxide_learn::origin::MachineOrigin;
 use ioxide_learn::recorded::{RecordedError, RecordedLesson, certain_prefix};
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
-use ioxide_record::format::Record;
 use ioxide_run::judge::plain_trace;
 use serde_json::json;
 
@@ -16,7 +13,7 @@ use super::output::{self, LearnedReport};
 use super::page::LearningViewer;
 use crate::args::LearnArgs;
 use crate::exit::{self, CliError, ExitStatus};
-use crate::{load, record};
+use crate::record::{self, RunFile};
 
 /// Makes a machine of the recorded runs of `--traces`.
 pub fn run(args: &LearnArgs, model: Model) -> Result<ExitStatus, CliError> {
@@ -64,19 +61,14 @@ fn read_all(model: &Model, paths: &[String]) -> Result<Vec<Trace>, CliError> {
 /// Reads all runs of a file.
 fn read_traces(model: &Model, path: &str) -> Result<Vec<Trace>, CliError> {
     let misfit = |error: String| CliError::usage(format!("`{path}` does not fit the model: {error}"));
-    let is_folder = Path::new(path).is_dir();
-    let text = if is_folder { String::new() } else { load::read_data(path)? };
-    let recorded = if is_folder {
-        Some(record::read(path)?)
-    } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
-        Some(Record::read_record(text.as_bytes()).map_err(|error| CliError::usage(error.to_string()))?)
-    } else {
-        None
-    };
-    let Some(recorded) = recorded else {
-        let runs = text.split("\n\n").filter(|run| !run.trim().is_empty());
-        return runs.map(|run| plain_trace(model, run).map_err(|error| misfit(error.to_string()))).collect();
-    };
-    let runs = 0..record::n_runs(&recorded);
-    runs.map(|run| recorded.trace(model, run).map_err(|error| misfit(error.to_string()))).collect()
+    match record::read_runs(path)? {
+        RunFile::Record(recorded) => {
+            let runs = 0..recorded.n_runs();
+            runs.map(|run| recorded.trace(model, run).map_err(|error| misfit(error.to_string()))).collect()
+        }
+        RunFile::Text(text) => {
+            let runs = text.split("\n\n").filter(|run| !run.trim().is_empty());
+            runs.map(|run| plain_trace(model, run).map_err(|error| misfit(error.to_string()))).collect()
+        }
+    }
 }
