@@ -21,7 +21,6 @@ macro_rules! eprintln {
 pub mod args;
 pub mod commands;
 mod date;
-mod deadline;
 pub mod exit;
 mod html;
 mod identity;
@@ -44,7 +43,6 @@ pub mod solver;
 pub mod system;
 #[cfg(test)]
 mod test_systems;
-mod thinned_record;
 mod timing;
 pub mod unit_command;
 mod write;

@@ -53,10 +53,7 @@ pub fn halt(args: &LimitArgs) -> Halt {
 /// Returns the deadline of this command, with `default` where `--time-limit` is not given.
 pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
     interrupt::catch_interrupts();
-    let limit = match args.time_limit.unwrap_or(TimeLimit::Within(default)) {
-        TimeLimit::Within(time) => Some(time),
-        TimeLimit::Unlimited => None,
-    };
+    let limit = args.time_limit.unwrap_or(TimeLimit::Within(default)).time();
     let start = *START.get_or_init(Instant::now);
     // A limit beyond the clock's range is no limit.
     Halt::new(DeadlineSignal { at: limit.and_then(|limit| start.checked_add(limit)) })

@@ -16,11 +16,10 @@ use ioxide_record::event::{Event, EventKind};
 use ioxide_record::reporter::Reporter;
 use ioxide_report::junit::JunitReport;
 use ioxide_report::markdown::MarkdownReport;
+use ioxide_run::thinned_record::{KeptRuns, ThinnedRecorder};
 
-use crate::args::KeepArg;
 use crate::exit::{CliError, ExitStatus};
 use crate::record;
-use crate::thinned_record::ThinnedRecorder;
 use crate::write;
 
 /// The reports of the last campaign.
@@ -34,7 +33,7 @@ pub struct RecordFolder {
     /// The reason why the record is not complete; unset while it is.
     trouble: Arc<OnceLock<String>>,
     /// The runs that the record keeps whole.
-    keep: Option<KeepArg>,
+    kept: KeptRuns,
     /// Held until the end.
     _lock: File,
 }
@@ -50,14 +49,14 @@ impl RecordFolder {
             folder: path.to_path_buf(),
             record: record::next(folder),
             trouble: Arc::default(),
-            keep: None,
+            kept: KeptRuns::default(),
             _lock: lock,
         })
     }
 
-    /// Keeps these runs whole, as `--keep` says.
-    pub fn keep(self, keep: Option<KeepArg>) -> Self {
-        Self { keep, ..self }
+    /// Keeps these runs whole.
+    pub fn keep_runs(self, kept: KeptRuns) -> Self {
+        Self { kept, ..self }
     }
 
     /// The folder.
@@ -74,7 +73,7 @@ impl RecordFolder {
     pub fn begin(&self) -> Result<Box<dyn Reporter>, CliError> {
         let cannot = |error: io::Error| write::write_error(&self.record, &error);
         let file = private(&self.record).map_err(cannot)?;
-        let recorder = ThinnedRecorder::new(file, self.keep).map_err(cannot)?;
+        let recorder = ThinnedRecorder::new(file, self.kept).map_err(cannot)?;
         let aside = |name: &str| {
             let path = self.folder.join(name);
             // A report that is there must not be taken for one of this campaign.

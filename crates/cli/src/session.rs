@@ -20,6 +20,7 @@ use ioxide_wire::adapter::ClockKind;
 
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::{STOP, catch_interrupts};
+use crate::limit;
 use crate::progress::ProgressLine;
 use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
@@ -135,6 +136,7 @@ pub fn prepare(setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) {
     if setup.adapter.has_virtual_time() {
         tester.time_is_free();
     }
+    let _stage = limit::stage("looking for test purposes");
     tester.prepare(setup.cx);
 }
 

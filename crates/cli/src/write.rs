@@ -29,12 +29,15 @@ pub fn write_named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<(
 /// On a file system without locks there is none to take.
 pub fn lock_for_writing(file: &File, name: &str) -> Result<(), CliError> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            Err(CliError::usage(format!("another ioxide is writing to `{name}`"))
-                .help("wait until it has ended, or use another name"))
-        }
+        Err(TryLockError::WouldBlock) => Err(lock_error(Path::new(name))),
         Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
     }
+}
+
+/// Returns the error of a file that another process writes to.
+pub fn lock_error(path: &Path) -> CliError {
+    CliError::usage(format!("another ioxide is writing to `{}`", path.display()))
+        .help("wait until it has ended, or use another name")
 }
 
 /// Returns the error of a file that cannot be written, with a help.

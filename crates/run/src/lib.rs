@@ -35,12 +35,15 @@ pub mod clock;
 pub mod coverage;
 pub mod explain;
 pub mod judge;
+pub mod kill_journal;
 pub mod objective;
 pub mod records;
 pub mod run;
 pub mod script;
 pub mod shrink;
 pub mod suite;
+pub mod thinned_record;
+pub mod timed_tester;
 
 #[cfg(test)]
 mod record_tests;

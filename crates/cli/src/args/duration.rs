@@ -13,6 +13,16 @@ pub enum TimeLimit {
     Unlimited,
 }
 
+impl TimeLimit {
+    /// Returns the time; `None` if it is unlimited.
+    pub fn time(self) -> Option<Duration> {
+        match self {
+            Self::Within(time) => Some(time),
+            Self::Unlimited => None,
+        }
+    }
+}
+
 /// The reason why a text is no time.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnreadableTime {

@@ -7,6 +7,7 @@ use ioxide_model::relation::ConformanceRelation;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_history::Consistency;
 use ioxide_run::coverage::item::Measure;
+use ioxide_run::thinned_record::KeptRuns;
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::random;
 use ioxide_testgen::tester::spec::{TesterSpec, TesterSpecError};
@@ -404,6 +405,15 @@ pub enum KeepArg {
     All,
     /// Runs that failed, had an error or were interrupted.
     Failures,
+}
+
+impl From<KeepArg> for KeptRuns {
+    fn from(keep: KeepArg) -> Self {
+        match keep {
+            KeepArg::All => Self::All,
+            KeepArg::Failures => Self::Failures,
+        }
+    }
 }
 
 /// The elements of a model to cover.

@@ -1,6 +1,5 @@
 //! `ioxide kill`: every mutant decided, and a small suite that kills the killable ones.
 
-pub mod journal;
 pub mod page;
 pub mod parts;
 pub mod rounds;
@@ -13,6 +12,7 @@ use std::path::Path;
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_run::kill_journal::{Journal, JournalError, outcome_word};
 use ioxide_run::suite::{SuiteTest, SuiteWriter, TraceTest};
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::outcome::{DecidedMutants, KillSuite, MutantCounts, MutantOutcome};
@@ -22,7 +22,6 @@ use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::mutate::Mutant;
 use serde_json::{Map, Value as Json, json};
 
-use self::journal::Journal;
 use self::page::{MutatedModel, ShownSuite};
 use super::conform::{trace_lines, wire};
 use super::mutate::{select_mutants, source_line};
@@ -105,7 +104,7 @@ pub fn decide_mutants(
     let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
     let (mut journal, known) = match record {
         Some(path) => {
-            let (journal, known) = Journal::open(path, model, &mutants, &settings)?;
+            let (journal, known) = open_journal(Path::new(path), model, &mutants, &settings)?;
             (Some(journal), known)
         }
         None => (None, vec![None; mutants.len()]),
@@ -125,13 +124,32 @@ pub fn decide_mutants(
                 before + left
             )
         });
-        journal.as_mut().map_or(Ok(()), |journal| journal.add(model, &mutants[at], outcome))
+        Ok(journal.as_mut().map_or(Ok(()), |journal| journal.add_decision(model, &mutants[at], outcome))?)
     };
     let outcomes =
         workers::decide(model, &mutants, &config, workers::jobs(decide), request, known, &mut told)?;
     let is_cut = |outcome: &Option<MutantOutcome>| outcome.as_ref().is_none_or(MutantOutcome::is_unknown);
     let halted = request.halt.halt_reason().filter(|_| outcomes.iter().any(is_cut));
     Ok(DecidedMutants { mutants, outcomes, halted })
+}
+
+/// Opens the journal of decisions at `path`.
+pub fn open_journal(
+    path: &Path,
+    model: &Model,
+    mutants: &[Mutant],
+    settings: &str,
+) -> Result<(Journal, Vec<Option<MutantOutcome>>), CliError> {
+    Journal::open(path, model, mutants, settings).map_err(|error| {
+        let name = path.display();
+        match error {
+            JournalError::Write(error) => write::write_error(path, &error),
+            JournalError::Read(error) => CliError::usage(format!("cannot read `{name}`: {error}")),
+            JournalError::Locked => write::lock_error(path),
+            JournalError::NotAJournal | JournalError::Foreign => CliError::usage(format!("`{name}` {error}"))
+                .help("give the same model and flags, or another file name"),
+        }
+    })
 }
 
 /// Makes a small suite that kills every killed mutant.
@@ -262,7 +280,7 @@ fn result_json(
 ) -> Json {
     let times = suite.count_kills(decided.mutants.len());
     let result = |(at, (mutant, outcome)): (usize, (&Mutant, &Option<MutantOutcome>))| {
-        let word = outcome.as_ref().map_or("open", journal::outcome_word);
+        let word = outcome.as_ref().map_or("open", outcome_word);
         let reason = outcome.as_ref().and_then(MutantOutcome::reason);
         let trace = outcome.as_ref().and_then(MutantOutcome::trace).map(|trace| trace_lines(model, trace));
         let operators: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();

@@ -22,6 +22,7 @@ use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_run::clock::budget::TimeBudget;
 use ioxide_run::objective::Objective;
 use ioxide_run::run::RunConfig;
+use ioxide_run::timed_tester::TimedTester;
 use ioxide_smt::halt::Halted;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::fair::InputFair;
@@ -31,7 +32,6 @@ use serde_json::{Value as Json, json};
 use self::plan::PlanProgress;
 use self::tester_choice::ChosenTester;
 use crate::args::TestArgs;
-use crate::deadline::TimedTester;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
@@ -60,7 +60,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let chosen = ChosenTester::named(args, &mut spec, seed)?;
     let limit = chosen.time_limit(args, &sut);
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
-    let folder = folder.map(|folder| folder.keep(args.keep));
+    let folder = folder.map(|folder| folder.keep_runs(args.keep.map(Into::into).unwrap_or_default()));
     let known = match &folder {
         Some(folder) if !args.no_regressions => regressions::read(folder.path(), &spec)?,
         _ => Vec::new(),
@@ -82,8 +82,10 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let interaction = chosen.interaction(args);
     let mut fair: Vec<InputFair<'_>> =
         workers.iter_mut().map(|worker| InputFair::new(worker.tester(), interaction)).collect();
-    let mut limited: Vec<TimedTester<'_>> =
-        fair.iter_mut().map(|worker| TimedTester::new(worker, limit, analysis_limit)).collect();
+    let mut limited: Vec<TimedTester<'_>> = fair
+        .iter_mut()
+        .map(|worker| TimedTester::new(worker, limit, analysis_limit, limit::from_now))
+        .collect();
     let session = CampaignSession {
         spec,
         sut,

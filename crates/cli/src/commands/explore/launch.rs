@@ -11,18 +11,18 @@ use ioxide_record::secrets::redacting::RedactingReporter;
 use ioxide_run::campaign::{CampaignConfig, OnFailure, campaign};
 use ioxide_run::clock::MonotonicClock;
 use ioxide_run::run::RunSetup;
+use ioxide_run::timed_tester::TimedTester;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::spec::TesterSpec;
 
 use crate::args::{ExploreArgs, TestArgs};
 use crate::commands::test::run_config;
 use crate::commands::test::tester_choice::{self, ChosenTester};
-use crate::deadline::TimedTester;
 use crate::exit::CliError;
 use crate::interrupt::STOP;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
-use crate::{redaction, seed, session, solver, timing};
+use crate::{limit, redaction, seed, session, solver, timing};
 
 /// Starts campaigns against one system.
 pub struct SystemLauncher {
@@ -84,7 +84,12 @@ impl SystemLauncher {
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut setup = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             // Whoever watches stops the campaign, so there is no time limit but that of the analysis before a step.
-            let mut tester = TimedTester::new(chosen.tester(), None, tester_choice::analysis_limit(&args));
+            let mut tester = TimedTester::new(
+                chosen.tester(),
+                None,
+                tester_choice::analysis_limit(&args),
+                limit::from_now,
+            );
             session::prepare(&mut setup, &mut tester);
             campaign(&mut setup, &mut tester, &config, &sink)?;
             Ok(())

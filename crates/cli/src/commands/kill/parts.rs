@@ -9,13 +9,13 @@ use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::sts::Model;
+use ioxide_run::kill_journal::{decision_json, read_decision};
 use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
 use ioxide_testgen::mutate::Mutant;
 use serde_json::Value as Json;
 
-use super::journal::{Journal, decision, outcome};
 use super::rounds::WitnessReuse;
-use super::{show_suite, workers};
+use super::{open_journal, show_suite, workers};
 use crate::args::{DecideArgs, KillArgs, MergeArgs};
 use crate::commands::mutate::select_mutants;
 use crate::exit::{CliError, ExitStatus};
@@ -105,7 +105,7 @@ impl UnitCommand for MutantUnits<'_> {
         let outcomes = self.decide(units, &mut |at, outcome| {
             done += 1;
             progress.tick(|| format!("{done} of {} mutants decided", units.len()));
-            let (unit, result) = (at as u64, decision(&self.model, &self.mutants[at], outcome));
+            let (unit, result) = (at as u64, decision_json(&self.model, &self.mutants[at], outcome));
             part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
             part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)
         })?;
@@ -128,7 +128,7 @@ pub fn read_outcome(model: &Model, mutant: &Mutant, result: &Json) -> Result<Mut
     let reason = || result.get("reason").and_then(Json::as_str).map(str::to_owned);
     let told = match result.get("outcome").and_then(Json::as_str) {
         Some("unknown") => reason().map(MutantOutcome::Unknown),
-        _ => outcome(result, model),
+        _ => read_decision(result, model),
     };
     told.filter(|_| is_it).ok_or_else(|| {
         CliError::usage(format!("the result of mutant `{}` does not fit the model", mutant.id))
@@ -150,8 +150,7 @@ pub fn merge_decisions(
     let place = |name: &str| Some(dir.join(name).display().to_string());
     let config = workers::config(&args.decide)?;
     let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
-    let journal = dir.join("kill.jsonl");
-    let (mut journal, known) = Journal::open(&journal.display().to_string(), &model, &mutants, &settings)?;
+    let (mut journal, known) = open_journal(&dir.join("kill.jsonl"), &model, &mutants, &settings)?;
     let mut outcomes = Vec::with_capacity(mutants.len());
     for (at, mutant) in mutants.iter().enumerate() {
         let text = parts.unit(at as u64).map_err(unit_command::part_error)?;
@@ -162,7 +161,7 @@ pub fn merge_decisions(
     let outcomes = reuse.with_others(&mut model, outcomes, &parts.settled, &rounds)?;
     for (at, mutant) in mutants.iter().enumerate() {
         if let (Some(outcome), None) = (&outcomes[at], &known[at]) {
-            journal.add(&model, mutant, outcome)?;
+            journal.add_decision(&model, mutant, outcome)?;
         }
     }
     let decided = DecidedMutants { mutants, outcomes, halted: None };

@@ -10,13 +10,13 @@ use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_run::campaign::run_seed;
+use ioxide_run::kill_journal::decision_json;
 use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
 use ioxide_testgen::kill::score::KillTable;
 use serde_json::{Value as Json, json};
 
 use super::{rounds, show_score};
 use crate::args::{MergeArgs, MutantArgs, ScoreArgs};
-use crate::commands::kill::journal::decision;
 use crate::commands::kill::page::MutatedModel;
 use crate::commands::kill::parts::{MutantUnits, read_outcome};
 use crate::commands::mutate::select_mutants;
@@ -94,7 +94,7 @@ impl UnitCommand for ScoreUnits<'_> {
                 let by: Vec<usize> = kills.tests.iter().enumerate().filter_map(by).collect();
                 let after = kills.after.iter().find(|&&(at, _)| at == unit as usize).map(|&(_, after)| after);
                 let result = json!({
-                    "decision": decision(model, &mutants[unit as usize], outcome),
+                    "decision": decision_json(model, &mutants[unit as usize], outcome),
                     "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios, "after": after,
                 });
                 part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
 use ioxide_run::campaign::CampaignConfig;
+use ioxide_run::timed_tester::TimedTester;
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, covering};
 use ioxide_testgen::kill::outcome::DecidedMutants;
@@ -15,9 +16,9 @@ use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_wire::adapter::ClockKind;
 
 use super::MAX_STATES;
-use crate::args::{ScoreArgs, TimeLimit};
-use crate::deadline::TimedTester;
+use crate::args::ScoreArgs;
 use crate::exit::{CliError, ExitStatus};
+use crate::limit;
 use crate::progress::ProgressLine;
 use crate::session::{CampaignSession, EventTimes, ShowResults};
 use crate::solver::SolverRequest;
@@ -55,7 +56,7 @@ impl MutantStage<'_> {
         };
         let system = Model { pool: self.spec.pool.clone(), sts: mutant.apply(&self.spec.sts) };
         let left = self.request.halt.limit_time(Duration::MAX);
-        let mut limited = TimedTester::new(tester, Some(left), TimeLimit::Within(left));
+        let mut limited = TimedTester::new(tester, Some(left), Some(left), limit::from_now);
         let session = CampaignSession {
             spec: self.spec.clone(),
             sut: SystemUnderTest::Model(Box::new(system)),

@@ -27,6 +27,7 @@ use ioxide_run::campaign::unit::{UnitEnd, UnitRecord};
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, CampaignState, run_seed};
 use ioxide_run::coverage::EnoughCoverage;
 use ioxide_run::run::RunSetup;
+use ioxide_run::timed_tester::TimedTester;
 use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::fair::InputFair;
@@ -37,7 +38,6 @@ use super::rounds;
 use super::tester_choice::{self, ChosenTester};
 use super::{outcome_json, verdict};
 use crate::args::{LimitArgs, MergeArgs, SolverArgs, TestArgs, TimeLimit};
-use crate::deadline::TimedTester;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::record_folder::RecordFolder;
@@ -231,7 +231,10 @@ impl UnitCommand for PreparedCampaign<'_> {
             let mut redacting = RedactingReporter::new(&mut reporter, secrets.clone());
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
-            session::prepare(&mut bench, &mut TimedTester::new(chosen.tester(), None, analysis_limit));
+            session::prepare(
+                &mut bench,
+                &mut TimedTester::new(chosen.tester(), None, analysis_limit, limit::from_now),
+            );
             let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &sink)?;
             let mut told = PartProgress::default();
             for unit in units.iter() {
@@ -241,7 +244,7 @@ impl UnitCommand for PreparedCampaign<'_> {
                 let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
                 own.tester().share(share(unit % shares.max(1)), share(shares));
                 let mut fair = InputFair::new(own.tester(), interaction);
-                let mut tester = TimedTester::new(&mut fair, None, analysis_limit);
+                let mut tester = TimedTester::new(&mut fair, None, analysis_limit, limit::from_now);
                 match campaign.unit(unit, &mut bench, &mut tester)? {
                     UnitEnd::Done(found) => told.write_done(part, names, unit, &found, &lines)?,
                     UnitEnd::Trouble(error) => {

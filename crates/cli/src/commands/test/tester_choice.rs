@@ -399,9 +399,9 @@ fn half(limit: &LimitArgs) -> LimitArgs {
     LimitArgs { time_limit }
 }
 
-/// Returns the time that a tester may take for analysis before a step.
-pub fn analysis_limit(args: &TestArgs) -> TimeLimit {
-    args.limit.time_limit.unwrap_or(TimeLimit::Within(BEFORE_TESTING))
+/// Returns the time that a tester may take for analysis before a step; `None` if it is unlimited.
+pub fn analysis_limit(args: &TestArgs) -> Option<Duration> {
+    args.limit.time_limit.unwrap_or(TimeLimit::Within(BEFORE_TESTING)).time()
 }
 
 /// Testers that know nothing of time cannot test a model that has clocks.

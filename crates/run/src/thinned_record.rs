@@ -17,11 +17,21 @@ use ioxide_record::event::{Event, EventKind, RunFinished, RunOutcome, ThinnedRun
 use ioxide_record::format::Recorder;
 use ioxide_record::reporter::Reporter;
 
-use crate::args::KeepArg;
-
-/// The size of a record, in bytes, from which on runs without a failure are thinned unless `--keep` says otherwise:
-/// some 150,000 steps, whose page opens at once.
+/// The size of a record, in bytes, from which on runs without a failure are thinned by default: some 150,000 steps,
+/// whose page opens at once.
 const WHOLE_SIZE: u64 = 32 << 20;
+
+/// The runs that a record keeps whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeptRuns {
+    /// Every run.
+    All,
+    /// Runs that failed, had an error or were interrupted.
+    Failures,
+    /// Every run until the record is large, from then on those of [`Failures`](Self::Failures).
+    #[default]
+    AllWhileSmall,
+}
 
 /// Writes a record, and thins it.
 pub struct ThinnedRecorder {
@@ -46,11 +56,14 @@ struct RunInFile {
 
 impl ThinnedRecorder {
     /// Begins a record in `file`, which is empty.
-    pub fn new(file: File, keep: Option<KeepArg>) -> io::Result<Self> {
-        let limit = match keep {
-            Some(KeepArg::All) => u64::MAX,
-            Some(KeepArg::Failures) => 0,
-            None => WHOLE_SIZE,
+    ///
+    /// # Errors
+    /// If the first line cannot be written.
+    pub fn new(file: File, kept: KeptRuns) -> io::Result<Self> {
+        let limit = match kept {
+            KeptRuns::All => u64::MAX,
+            KeptRuns::Failures => 0,
+            KeptRuns::AllWhileSmall => WHOLE_SIZE,
         };
         Self::with_limit(file, limit)
     }

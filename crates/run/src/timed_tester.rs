@@ -1,7 +1,7 @@
 //! A tester with a deadline: when the time is up, the run under way ends and no other begins.
 //!
-//! Time is a matter of the rim, so no tester knows it. What a run did up to the deadline counts. The analysis of a
-//! tester before a step has an end too: its searches are stopped while there is time left for what they found.
+//! No other tester reads a clock. What a run did up to the deadline counts. The analysis of a tester before a step has
+//! an end too: its searches are stopped while there is time left for what they found.
 
 use std::time::{Duration, Instant};
 
@@ -11,30 +11,30 @@ use ioxide_smt::halt::Halt;
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 
-use crate::args::TimeLimit;
-use crate::limit;
-
 /// The divisor of the time left that gives the time for analysis before a step. Half is for the runs themselves; chosen
-/// by feel.
+/// by feel: with a larger divisor runs begin sooner, with purposes that are searched for less long.
 const ANALYSIS_DIVISOR: u32 = 2;
 
 /// A tester that lets `inner` decide until the time is up.
 pub struct TimedTester<'t> {
     inner: &'t mut (dyn Tester + Send),
     limit: Option<Duration>,
-    analysis_limit: TimeLimit,
+    analysis_limit: Option<Duration>,
+    /// Makes the signal that stops an analysis after a time; `None` is no limit of time.
+    halt_after: fn(Option<Duration>) -> Halt,
     begun: Option<Instant>,
 }
 
 impl<'t> TimedTester<'t> {
-    /// `inner` for at most `limit`, if there is one, from when it begins to think; it thinks for at most
-    /// `analysis_limit` before a step.
+    /// Lets `inner` decide for at most `limit`, counted from its first analysis; an analysis before a step takes at most
+    /// `analysis_limit`, and `halt_after` makes the signal that stops it.
     pub fn new(
         inner: &'t mut (dyn Tester + Send),
         limit: Option<Duration>,
-        analysis_limit: TimeLimit,
+        analysis_limit: Option<Duration>,
+        halt_after: fn(Option<Duration>) -> Halt,
     ) -> Self {
-        Self { inner, limit, analysis_limit, begun: None }
+        Self { inner, limit, analysis_limit, halt_after, begun: None }
     }
 
     /// Returns the deadline of the analysis before the next step.
@@ -43,15 +43,11 @@ impl<'t> TimedTester<'t> {
             .limit
             .zip(self.begun)
             .map(|(limit, begun)| limit.saturating_sub(begun.elapsed()) / ANALYSIS_DIVISOR);
-        let time = match (self.analysis_limit, left) {
-            (TimeLimit::Within(limit), Some(left)) => Some(limit.min(left)),
-            (TimeLimit::Within(limit), None) => Some(limit),
-            (TimeLimit::Unlimited, left) => left,
-        };
-        limit::from_now(time)
+        (self.halt_after)(self.analysis_limit.into_iter().chain(left).min())
     }
 
     /// Returns whether the time is up; false before the tester has begun.
+    #[must_use]
     pub fn has_passed(&self) -> bool {
         self.limit.zip(self.begun).is_some_and(|(limit, begun)| begun.elapsed() >= limit)
     }
@@ -93,7 +89,6 @@ impl Tester for TimedTester<'_> {
 
     fn prepare(&mut self, cx: &mut Ctx<'_>) {
         self.begun.get_or_insert_with(Instant::now);
-        let _stage = limit::stage("looking for test purposes");
         cx.run_within(&self.analysis_deadline(), |cx| self.inner.prepare(cx));
     }
 
