@@ -29,7 +29,8 @@ for (const { name, to, inside } of pages) {
   if (!inside) continue;
   // They must not end the element they stand in.
   if (/<\/(script|style)|<!--/i.test(script + style)) throw new Error(`${name}: a bundle would end its element`);
-  const policy = `default-src 'none'; script-src '${hash(script)}'; style-src '${hash(style)}'; base-uri 'none'; form-action 'none'`;
+  const sources = `script-src '${hash(script)}'; style-src '${hash(style)}'`;
+  const policy = `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'`;
   keep(join(to, `${name}.csp`), `${policy}\n`);
 }
 if (stale > 0) {

@@ -1,7 +1,8 @@
 """Tests every service of FastAPI's tutorial from its own description, unchanged, and prints what came of it.
 
-`python3 docs/measurements/openapi.py IOXIDE PYTHON FOLDER [WORD]`: the program, a Python with fastapi, uvicorn and what the services
-import, the folder that holds `docs_src` (from the source package of FastAPI on PyPI), and a word in the names of those to be tested.
+`python3 docs/measurements/openapi.py IOXIDE PYTHON FOLDER [WORD]`: the program, a Python with fastapi, uvicorn and
+what the services import, the folder that holds `docs_src` (from the source package of FastAPI on PyPI), and a word
+in the names of those to be tested.
 """
 
 import collections
@@ -34,7 +35,8 @@ def run(folder, *args):
 
 def tested(module):
     """What came of the two commands."""
-    start = f"exec {PYTHON} -m uvicorn --app-dir {FOLDER} --host 127.0.0.1 --port {{port}} --log-level warning {module}:app"
+    uvicorn = f"exec {PYTHON} -m uvicorn --app-dir {FOLDER}"
+    start = f"{uvicorn} --host 127.0.0.1 --port {{port}} --log-level warning {module}:app"
     with tempfile.TemporaryDirectory() as folder:
         code, said = run(folder, "init", "--openapi", "http://127.0.0.1:{port}/openapi.json", "--start", start)
         if code != 0:

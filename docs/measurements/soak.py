@@ -1,9 +1,10 @@
-"""A long campaign against a quick server with a late reply now and then: speed, memory and the size of the record, minute by minute.
+"""A long campaign against a quick server with a late reply now and then: speed, memory and the size of the record,
+minute by minute.
 
     soak.py IOXIDE MINUTES [ARGUMENT ...]
 
-IOXIDE is the program; further arguments go to `ioxide test`. The server is a store behind lines of text that answers at once, but
-every LATE_EVERY-th reply LATE seconds late.
+IOXIDE is the program; further arguments go to `ioxide test`. The server is a store behind lines of text that
+answers at once, but every LATE_EVERY-th reply LATE seconds late.
 """
 
 import os
@@ -110,7 +111,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "store.iox").write_text(MODEL)
         Path(folder, "ioxide.toml").write_text(PROJECT.format(port=server.port))
-        command = [program, "test", "store.iox", "--sut", "s", "--seed", "1", "--for", f"{minutes}min", "--report", "runs"]
+        command = [program, "test", "store.iox", "--sut", "s", "--seed", "1", "--report", "runs"]
+        command += ["--for", f"{minutes}min"]
         record = Path(folder, "runs", "campaign.jsonl")
         with open(Path(folder, "output"), "w+", encoding="utf-8") as output:
             child = subprocess.Popen([*command, *more], cwd=folder, stdout=output, stderr=subprocess.STDOUT)
@@ -126,7 +128,9 @@ def main():
             code, began = child.wait(), time.monotonic()
             output.seek(0)
             print(output.read())
-            pages = ", ".join(f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for path in sorted(record.parent.iterdir()))
+            pages = ", ".join(
+                f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for path in sorted(record.parent.iterdir())
+            )
             print(f"exit code {code}; {server.replies} replies; {pages}")
 
 

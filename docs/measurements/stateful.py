@@ -2,9 +2,10 @@
 
     stateful.py IOXIDE [SEEDS] [FAULT ...]
 
-IOXIDE is the program; without FAULT all are measured. The Python that runs this needs `pytest` and `hypothesis` from PyPI; the package of `sdk/python` is found by
-itself. Both testers run in pytest, in a process of their own for every seed, so the start of Python counts for both; with the same seed they
-run at the same time, so that a busy machine slows down both.
+IOXIDE is the program; without FAULT all are measured. The Python that runs this needs `pytest` and `hypothesis`
+from PyPI; the package of `sdk/python` is found by itself. Both testers run in pytest, in a process of their own
+for every seed, so the start of Python counts for both; with the same seed they run at the same time, so that a
+busy machine slows down both.
 """
 
 import os
@@ -21,8 +22,8 @@ LIMIT = 120
 
 SDK = Path(__file__).resolve().parents[2] / "sdk" / "python"
 
-# A store with one of these faults: a value comes back from the dead (set, delete, set again, get); the ninth key is lost; the largest
-# value is cut; a key that is set to the value it has is deleted.
+# A store with one of these faults: a value comes back from the dead (set, delete, set again, get); the ninth key
+# is lost; the largest value is cut; a key that is set to the value it has is deleted.
 FAULTS = ("stale", "full", "cut", "same")
 STORE = '''
 class Store:
@@ -134,7 +135,9 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 TestStore = StoreMachine.TestCase
-TestStore.settings = settings(max_examples=10_000, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+TestStore.settings = settings(
+    max_examples=10_000, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+)
 '''
 
 
@@ -151,7 +154,9 @@ def run(name: str, text: str, fault: str, seed: int, more: list, program: str):
             ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT)
         except subprocess.TimeoutExpired:
             return LIMIT, False, "it took too long"
-        is_found = ended.returncode == 1 and ("minimal failing run" in ended.stdout or "Failing test case" in ended.stdout)
+        is_found = ended.returncode == 1 and (
+            "minimal failing run" in ended.stdout or "Failing test case" in ended.stdout
+        )
         return time.monotonic() - began, is_found, ended.stdout
 
 

@@ -43,8 +43,8 @@ module.exports = grammar({
       prec(
         1,
         nameOr(
-          $, 'input', 'observed', 'output', 'var', 'clock', 'const', 'type', 'enum', 'record', 'fn', 'state', 'any', 'on',
-          'emit', 'internal', 'quiet', 'purpose', 'always', 'sometimes', 'test', 'use', 'hide', 'expose',
+          $, 'input', 'observed', 'output', 'var', 'clock', 'const', 'type', 'enum', 'record', 'fn', 'state', 'any',
+          'on', 'emit', 'internal', 'quiet', 'purpose', 'always', 'sometimes', 'test', 'use', 'hide', 'expose',
         ),
       ),
     _label: ($) => seq(field('label', $._name), ':'),
@@ -59,7 +59,9 @@ module.exports = grammar({
     field: ($) => seq(field('name', $.identifier), ':', field('type', $._type)),
 
     variable: ($) =>
-      prec.right(seq('var', field('name', $.identifier), ':', field('type', $._type), optional(seq('=', $._expression)))),
+      prec.right(
+        seq('var', field('name', $.identifier), ':', field('type', $._type), optional(seq('=', $._expression))),
+      ),
     clock: ($) => seq('clock', field('name', $.identifier)),
     constant: ($) =>
       seq('const', field('name', $.identifier), optional(seq(':', field('type', $._type))), '=', $._expression),
@@ -68,7 +70,15 @@ module.exports = grammar({
     variant: ($) => seq(field('name', $.identifier), optional($.fields)),
     record: ($) => seq('record', field('name', $.identifier), '{', commaSep($.field), '}'),
     function: ($) =>
-      seq('fn', field('name', $.identifier), $.fields, '->', field('result', $._type), '=', field('body', $._expression)),
+      seq(
+        'fn',
+        field('name', $.identifier),
+        $.fields,
+        '->',
+        field('result', $._type),
+        '=',
+        field('body', $._expression),
+      ),
 
     state: ($) => seq('state', field('name', $.identifier), $.transitions),
     any: ($) => seq('any', $.transitions),
@@ -92,7 +102,8 @@ module.exports = grammar({
     _message_name: ($) => seq(repeat(seq(field('part', $.identifier), '.')), field('message', $.identifier)),
     pins: ($) => seq('(', commaSep($.pin), ')'),
     pin: ($) => seq(field('field', $.identifier), ':', $._expression),
-    guard: ($) => seq('when', choice(seq($.let, repeat(seq('&&', $.let)), optional(seq('&&', $._expression))), $._expression)),
+    guard: ($) =>
+      seq('when', choice(seq($.let, repeat(seq('&&', $.let)), optional(seq('&&', $._expression))), $._expression)),
     // Its precedence ends the value before a `&&` that is not in brackets.
     let: ($) => prec(11, seq('let', $._pattern, '=', $._expression)),
     updates: ($) => seq('{', commaSep(choice($.assignment, $.reset)), '}'),
@@ -118,7 +129,12 @@ module.exports = grammar({
       seq($._transition_name, repeat1(choice(seq('.', $.identifier), seq('[', $.number, ']'), seq('+', $.identifier)))),
     _transition_name: ($) => prec(-1, nameOr($, 'reach')),
     observer: ($) =>
-      seq('{', repeat(seq(repeat($.attribute), choice($.variable, $.clock))), repeat(seq(repeat($.attribute), $.state)), '}'),
+      seq(
+        '{',
+        repeat(seq(repeat($.attribute), choice($.variable, $.clock))),
+        repeat(seq(repeat($.attribute), $.state)),
+        '}',
+      ),
     property: ($) => seq(optional($._label), choice('always', 'sometimes'), $._expression),
 
     test: ($) => seq('test', field('name', $.string), '{', repeat(seq($._step, repeat(';'))), '}'),
@@ -224,7 +240,14 @@ module.exports = grammar({
     braced: ($) => seq('{', optional(choice($.comprehension, commaSep1($._expression), commaSep1($.entry))), '}'),
     entry: ($) => seq($._expression, ':', $._expression),
     comprehension: ($) =>
-      seq($._expression, 'for', field('variable', $.identifier), 'in', $._expression, optional(seq('if', $._expression))),
+      seq(
+        $._expression,
+        'for',
+        field('variable', $.identifier),
+        'in',
+        $._expression,
+        optional(seq('if', $._expression)),
+      ),
     index: ($) => prec(10, seq($._expression, '[', $._expression, ']')),
     call: ($) => prec(10, seq(field('function', $.identifier), '(', commaSep(choice($.argument, $._expression)), ')')),
     argument: ($) => seq(field('field', $.identifier), ':', $._expression),
@@ -232,7 +255,8 @@ module.exports = grammar({
       prec(10, seq($._expression, '.', field('function', $.identifier), '(', commaSep($._expression), ')')),
     selection: ($) => prec(10, seq($._expression, '.', field('field', $.identifier))),
 
-    _pattern: ($) => choice($.wildcard, $.pattern_name, $.none, $.some_pattern, $.case_pattern, $.list_pattern, $._literal),
+    _pattern: ($) =>
+      choice($.wildcard, $.pattern_name, $.none, $.some_pattern, $.case_pattern, $.list_pattern, $._literal),
     wildcard: () => '_',
     pattern_name: ($) => $.identifier,
     some_pattern: ($) => seq('some', '(', choice($.identifier, $.wildcard), ')'),

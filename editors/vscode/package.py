@@ -55,8 +55,12 @@ def manifest(about):
 def content_types(names):
     """The kinds of the files in the package."""
     found = sorted({name.rsplit(".", 1)[-1] for name in names if "." in name.rsplit("/", 1)[-1]})
-    defaults = [f'<Default Extension=".{kind}" ContentType="{TYPES.get(kind, "application/octet-stream")}"/>' for kind in found]
-    head = '<?xml version="1.0" encoding="utf-8"?>\n<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    defaults = [
+        f'<Default Extension=".{kind}" ContentType="{TYPES.get(kind, "application/octet-stream")}"/>'
+        for kind in found
+    ]
+    head = '<?xml version="1.0" encoding="utf-8"?>\n'
+    head += '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
     return head + "".join(defaults) + "</Types>\n"
 
 
@@ -64,7 +68,9 @@ def libraries(folder):
     """Fetches the libraries of the extension into `folder`."""
     for name in ["package.json", "package-lock.json"]:
         shutil.copy(HERE / name, folder)
-    subprocess.run(["npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True)
+    subprocess.run(
+        ["npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True
+    )
 
 
 def wanted(path):

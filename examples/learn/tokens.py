@@ -2,8 +2,8 @@
 """A server that hands out a token for a name; who gives it back may read and log out.
 
 tokens.py PORT [--many N] [--renew] [--number] [--flaky N]: N sessions at a time, one if not said; with --renew, reading
-hands out a new token; with --number, tokens are numbers that begin again with every connection; with --flaky N, every Nth
-message is denied, whatever it is.
+hands out a new token; with --number, tokens are numbers that begin again with every connection; with --flaky N,
+every Nth message is denied, whatever it is.
 """
 import argparse
 import secrets

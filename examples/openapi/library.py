@@ -1,6 +1,7 @@
 """A library of books that speaks HTTP, as library.yaml says: python3 library.py PORT [--fault year|twice]
 
-`--fault year`: the year of a book from this century comes back as a text, in lists only. `--fault twice`: a book that is lent can be lent again.
+`--fault year`: the year of a book from this century comes back as a text, in lists only. `--fault twice`: a book
+that is lent can be lent again.
 """
 
 import json

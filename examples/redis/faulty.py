@@ -50,7 +50,9 @@ def asked(fault, command):
     if fault == "persist-forgets" and name == b"PERSIST":
         return script(b"return redis.call('PTTL', KEYS[1]) >= 0 and 1 or 0", command)
     if fault == "ttl-rounds-down" and name == b"TTL":
-        return script(b"local left = redis.call('PTTL', KEYS[1]) return left < 0 and left or math.floor(left / 1000)", command)
+        return script(
+            b"local left = redis.call('PTTL', KEYS[1]) return left < 0 and left or math.floor(left / 1000)", command
+        )
     return command
 
 

@@ -1,4 +1,5 @@
-"""A proxy before a Redis server that plants one fault in what subscribers hear: python3 pubsub.py PORT FAULT SERVER..."""
+"""A proxy before a Redis server that plants one fault in what subscribers hear: python3 pubsub.py PORT FAULT
+SERVER..."""
 
 import socket
 import sys

@@ -13,7 +13,8 @@ mkdir -p "$place/sdk/python" "$place/examples" "$place/home"
 cp -r "$root/sdk/python/tests" "$place/sdk/python/"
 cp -r "$root/examples/." "$place/examples/"
 cd "$place/sdk/python"
-exec env -i HOME="$place/home" LANG=C.UTF-8 PATH="$place/venv/bin:/usr/bin:/bin" CC=/bin/false CXX=/bin/false CARGO=/bin/false \
+exec env -i HOME="$place/home" LANG=C.UTF-8 PATH="$place/venv/bin:/usr/bin:/bin" \
+    CC=/bin/false CXX=/bin/false CARGO=/bin/false \
     PYTHONDONTWRITEBYTECODE=1 sh -c 'ioxide doctor --json | python -c "
 import json, sys
 found = {check[\"name\"]: check[\"found\"] for check in json.load(sys.stdin)[\"checks\"]}

@@ -1,10 +1,11 @@
-//! The house rules that a program can check: layers, effects at the rim, docs, length, names.
+//! The house rules that a program can check: layers, effects at the rim, docs, length, width, names.
 
 mod code;
 mod docs;
 mod layers;
 mod names;
 mod rooms;
+mod width;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,7 @@ const MAX_LINES: usize = 1000;
 pub fn check(root: &Path) -> Vec<String> {
     let mut complaints = layers::check(root);
     complaints.extend(rooms::check(root));
+    complaints.extend(width::check(root));
     let mut files = Vec::new();
     for folder in ["crates", "xtask"] {
         collect(&root.join(folder), &mut files);

@@ -144,7 +144,8 @@ fn drive(dir: &Path, units: u64) -> Result<Json, CliError> {
         "units": driven.tally.done, "batches": batches, "seconds": seconds,
         "microseconds_per_unit": seconds * 1e6 / units as f64,
         "journal_bytes": kept, "bytes_per_unit": bytes(&dir.join("parts"))? as f64 / units as f64,
-        "peak_memory_kb": memory::peak_kb(), "grown_kb": memory::peak_kb().zip(before).map(|(now, before)| now - before),
+        "peak_memory_kb": memory::peak_kb(),
+        "grown_kb": memory::peak_kb().zip(before).map(|(now, before)| now - before),
     }))
 }
 

@@ -203,7 +203,8 @@ fn independent(parts: u32) -> String {
 fn independent_parts(parts: u32) -> String {
     format!(
         "model P {{\n input go\n output done\n input back\n output home
- state s0 {{ on go -> s1 }}\n state s1 {{ emit done -> s2 }}\n state s2 {{ on back -> s3 }}\n state s3 {{ emit home -> s0 }}\n}}
+ state s0 {{ on go -> s1 }}\n state s1 {{ emit done -> s2 }}\n state s2 {{ on back -> s3 }}\n \
+         state s3 {{ emit home -> s0 }}\n}}
 system S {{\n p[i in 1..{parts}]: P\n}}\n"
     )
 }

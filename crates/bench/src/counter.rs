@@ -73,7 +73,10 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut out = io::stdout().lock();
     if args.json {
         let rows: Vec<Json> = rows.iter().map(|(name, row)| row.json(name)).collect();
-        let result = json!({ "version": 1, "bench": "counter", "all_mutants": n_mutants, "mutants": mutants.len(), "patience_seconds": MUTANT_TIME_LIMIT.as_secs(), "rows": rows });
+        let result = json!({
+            "version": 1, "bench": "counter", "all_mutants": n_mutants, "mutants": mutants.len(),
+            "patience_seconds": MUTANT_TIME_LIMIT.as_secs(), "rows": rows,
+        });
         writeln!(out, "{result}")?;
     } else {
         writeln!(out, "{} of {n_mutants} mutants", mutants.len())?;

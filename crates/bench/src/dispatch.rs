@@ -23,9 +23,11 @@ impl Benches for Measurements {
                 let name =
                     name.to_possible_value().map(|name| name.get_name().to_owned()).unwrap_or_default();
                 Err(CliError::usage(format!(
-                    "`bench {name}` has no parts: its rows are times, or are compared with each other, so one machine takes them all"
+                    "`bench {name}` has no parts: its rows are times, or are compared with each other, so one \
+                     machine takes them all"
                 ))
-                .help("`bench faults`, which counts steps, has a unit for every fault; for this one, begin `ioxide bench` anywhere"))
+                .help("`bench faults`, which counts steps, has a unit for every fault; for this one, begin \
+                       `ioxide bench` anywhere"))
             }
             (false, _) => {
                 unit_command::whole(&args.part)?;

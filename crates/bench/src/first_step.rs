@@ -2,8 +2,8 @@
 //!
 //! For every model below `examples`: reading it, making the solver, the preparation of the tester before its first run,
 //! and its first decision, the quickest of three tries. The start of the program and of the system under test is not
-//! included. Beside the time that passed stands the time on a processor, which other processes do not lengthen; where the
-//! operating system tells it, it decides.
+//! included. Beside the time that passed stands the time on a processor, which other processes do not lengthen;
+//! where the operating system tells it, it decides.
 
 use std::fs;
 use std::io::{self, Write};

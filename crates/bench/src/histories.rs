@@ -154,7 +154,8 @@ fn measure_files(
         worst = worst.max(ms);
     }
     Ok(json!({
-        "name": name, "histories": files.len(), "pass": pass, "fail": fail, "unknown": unknown, "ms": total, "worst_ms": worst,
+        "name": name, "histories": files.len(), "pass": pass, "fail": fail, "unknown": unknown,
+        "ms": total, "worst_ms": worst,
     }))
 }
 

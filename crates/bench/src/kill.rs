@@ -110,9 +110,11 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     }
     let mut out = io::stdout().lock();
     if args.json {
-        let row = |(name, linear, adaptive): &(&str, KillTally, KillTally)| json!({ "model": name, "linear": linear.json(), "adaptive": adaptive.json() });
-        let rows: Vec<Json> = rows.iter().map(row).collect();
-        writeln!(out, "{}", json!({ "version": 1, "bench": "kill", "seeds": SEEDS, "models": rows }))?;
+        let mut models: Vec<Json> = Vec::new();
+        for (name, linear, adaptive) in &rows {
+            models.push(json!({ "model": name, "linear": linear.json(), "adaptive": adaptive.json() }));
+        }
+        writeln!(out, "{}", json!({ "version": 1, "bench": "kill", "seeds": SEEDS, "models": models }))?;
     } else {
         show(&mut out, &rows)?;
     }

@@ -127,7 +127,8 @@ impl LearnRow {
         let total = |trial: &LearnTrial| trial.effort.total() as f64;
         let missed = if self.missed > 0 { format!(", missed {} times", self.missed) } else { String::new() };
         format!(
-            "{}: {} x {}; perfect oracle {} / {} ({} hypotheses, {:.3} s); until right {:.0} ({:.0} hypotheses, {:.3} s){missed}; recorded {}",
+            "{}: {} x {}; perfect oracle {} / {} ({} hypotheses, {:.3} s); until right {:.0} ({:.0} \
+             hypotheses, {:.3} s){missed}; recorded {}",
             self.name,
             self.states,
             self.inputs,
@@ -176,12 +177,13 @@ impl LearnRow {
                 "hypotheses": trial.hypotheses, "cpu_seconds": trial.seconds,
             })
         };
+        let recorded = |(runs, share): &(usize, f64)| json!({ "runs": runs, "explained": share });
         json!({
             "machine": self.name, "states": self.states, "inputs": self.inputs,
             "perfect_oracle": trial(&self.alone),
             "until_right": self.until_right.iter().map(trial).collect::<Vec<_>>(),
             "mean_total": self.mean(|trial| trial.effort.total() as f64), "missed": self.missed,
-            "recorded": self.passive.iter().map(|(runs, share)| json!({ "runs": runs, "explained": share })).collect::<Vec<_>>(),
+            "recorded": self.passive.iter().map(recorded).collect::<Vec<_>>(),
         })
     }
 }

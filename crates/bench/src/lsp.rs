@@ -197,7 +197,9 @@ fn model(lines: usize) -> String {
         let (next, some) = ((n + 1) % states, n % 40);
         let _ = write!(
             text,
-            "    state s{n} {{\n        go{n}: on in{some} when number{some} + p > {n} {{ number{some} = number{some} + q }} -> s{next}\n        say{n}: emit out{some}(p: number{some}) -> s{next}\n    }}\n"
+            "    state s{n} {{\n        \
+             go{n}: on in{some} when number{some} + p > {n} {{ number{some} = number{some} + q }} -> \
+             s{next}\n        say{n}: emit out{some}(p: number{some}) -> s{next}\n    }}\n"
         );
     }
     text + "}\n"

@@ -253,9 +253,10 @@ fn scaling(solver_args: &SolverArgs) -> Result<Json, CliError> {
     let rows = [(1, seconds[0]), (2, seconds[1])].map(
         |(jobs, time)| json!({ "jobs": jobs, "seconds": time, "per_second": mutants.len() as f64 / time }),
     );
-    Ok(
-        json!({ "model": "BRP, unbounded messages", "mutants": mutants.len(), "rows": rows, "factor": seconds[0] / seconds[1] }),
-    )
+    Ok(json!({
+        "model": "BRP, unbounded messages", "mutants": mutants.len(), "rows": rows,
+        "factor": seconds[0] / seconds[1],
+    }))
 }
 
 /// Shows models, optimisations and growth.

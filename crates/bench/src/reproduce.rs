@@ -199,8 +199,8 @@ impl SystemRow {
         })
     }
 
-    /// Looks for the fault with this seed, and makes the failure smaller in both ways; `fewest` returns the fewest steps of
-    /// a run that fails as a given one does.
+    /// Looks for the fault with this seed, and makes the failure smaller in both ways; `fewest` returns the fewest
+    /// steps of a run that fails as a given one does.
     fn measure(
         &mut self,
         setup: &mut RunSetup<'_, '_>,
@@ -258,8 +258,8 @@ impl SystemRow {
     }
 }
 
-/// Returns the number of steps of a run up to its failure; the time that passes between messages is none. Where messages
-/// may cross, the failure is certain only when later ones do not explain it: these are not counted.
+/// Returns the number of steps of a run up to its failure; the time that passes between messages is none. Where
+/// messages may cross, the failure is certain only when later ones do not explain it: these are not counted.
 fn n_messages(trace: &Trace) -> usize {
     let end = trace.forbidden_at.map_or(trace.len(), |at| trace.len().min(at + 1));
     let messages = trace.labels[..end].iter().filter(|label| !matches!(label, Label::Delay(_)));
@@ -299,7 +299,8 @@ impl WayRow {
 fn show(out: &mut impl Write, rows: &[SystemRow]) -> io::Result<()> {
     writeln!(
         out,
-        "| system | fewest steps | failures | by meaning: came back, median, worst (percent over the fewest), runs each, seconds each, fail again | deletion alone: the same |"
+        "| system | fewest steps | failures | by meaning: came back, median, worst (percent over the fewest), \
+         runs each, seconds each, fail again | deletion alone: the same |"
     )?;
     writeln!(out, "|---|---|---|---|---|")?;
     for row in rows {

@@ -70,7 +70,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(200))]
         /// Whatever happens, an address is out as often as it was put in, at most, and all come back after a rest.
         #[test]
-        fn no_address_is_lost_or_given_twice(moves in proptest::collection::vec((any::<bool>(), any::<bool>(), 0u64..900), 0..80)) {
+        fn no_address_is_lost_or_given_twice(
+            moves in proptest::collection::vec((any::<bool>(), any::<bool>(), 0u64..900), 0..80),
+        ) {
             let all = ["a:1", "b:2", "a:1"].map(str::to_owned).to_vec();
             let (mut leases, mut out, mut now) = (Leases::new(all.clone()), Vec::new(), Duration::ZERO);
             for (is_taken, is_silent, later) in moves {

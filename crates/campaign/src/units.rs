@@ -295,7 +295,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(200))]
         /// The second opinion is a plain set.
         #[test]
-        fn ranges_are_the_set_they_stand_for(moves in proptest::collection::vec((any::<bool>(), 0u64..40), 0..80), n in 0u64..50) {
+        fn ranges_are_the_set_they_stand_for(
+            moves in proptest::collection::vec((any::<bool>(), 0u64..40), 0..80), n in 0u64..50,
+        ) {
             let (mut set, mut plain) = (UnitSet::new(), BTreeSet::new());
             for (is_added, unit) in moves {
                 if is_added {

@@ -126,7 +126,8 @@ fn add_model(
     let reach = a_priori(spec, &SolverRequest::new(solver_args, halt.clone()));
     if halt.halt_reason() == Some(Halted::Time) {
         page.notes.push(format!(
-            "ioxide searched only {} s for transitions that can never be taken; `ioxide purposes {file}` searches longer",
+            "ioxide searched only {} s for transitions that can never be taken; `ioxide purposes {file}` \
+             searches longer",
             SEARCH_TIME_LIMIT.as_secs()
         ));
     }

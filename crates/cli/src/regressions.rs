@@ -1,7 +1,8 @@
 //! Runs that failed before: kept next to the records, done first the next time.
 //!
 //! `regressions.jsonl` in the `--report` directory is a suite: one test for every kind of
-//! failure found so far, the smallest failing run known, named by the id of the failure. It can be kept under version control; lines can be deleted by hand.
+//! failure found so far, the smallest failing run known, named by the id of the failure. It can be kept under
+//! version control; lines can be deleted by hand.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Panics of the system in this process: caught, with the place where they happened.
 //!
-//! A panic says where it happened only to the hook of the process. Ours is put in front of the one that is there when the
-//! first system acts: it keeps the place of a panic that is caught here, and leaves all others to the former hook. So a
-//! search that repeats a panic a hundred times does not print it a hundred times.
+//! A panic says where it happened only to the hook of the process. Ours is put in front of the one that is there
+//! when the first system acts: it keeps the place of a panic that is caught here, and leaves all others to the
+//! former hook. So a search that repeats a panic a hundred times does not print it a hundred times.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -37,7 +37,8 @@ pub(crate) fn catch<T>(act: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
     done.map_err(|payload| CaughtPanic { payload, place: LAST_PLACE.take() })
 }
 
-/// Keeps the place of a panic. A backtrace would be mostly frames of the tester, and reports show the end of such a text.
+/// Keeps the place of a panic. A backtrace would be mostly frames of the tester, and reports show the end of such a
+/// text.
 fn keep_place(info: &PanicHookInfo<'_>) {
     LAST_PLACE.set(info.location().map(|place| format!("panicked at {place}")).unwrap_or_default());
 }

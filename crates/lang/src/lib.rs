@@ -210,6 +210,11 @@ fn unknown_format(extension: Option<&str>, file: FileId) -> Diagnostic {
         None => "the name of the file has no extension, so its kind is not known".into(),
     };
     Diagnostic::new(Code::UnknownFormat, Span::new(file, 0, 0), message)
-        .help("models are `.iox` (ioxide), `.as` (action systems), `.xml` (RALib), `.xlia`, `.txs` (TorXakis)")
-        .help("machines are `.dot` or `.gv` (DOT), `.kiss` or `.kiss2`, `.txt` (table of names), `.fsm` (table of numbers)")
+        .help(
+            "models are `.iox` (ioxide), `.as` (action systems), `.xml` (RALib), `.xlia`, `.txs` (TorXakis)",
+        )
+        .help(
+            "machines are `.dot` or `.gv` (DOT), `.kiss` or `.kiss2`, `.txt` (table of names), `.fsm` \
+             (table of numbers)",
+        )
 }

@@ -60,7 +60,10 @@ impl BadNumber {
     pub(crate) fn diagnostic(self, text: &str, span: Span) -> Diagnostic {
         let shown: String = text.chars().take(24).collect();
         match self {
-            Self::TooLong => Diagnostic::new(Code::BadNumber, span, format!("a number has at most {MAX_DIGITS} digits")),
+            Self::TooLong => {
+                let message = format!("a number has at most {MAX_DIGITS} digits");
+                Diagnostic::new(Code::BadNumber, span, message)
+            }
             Self::Suffix => Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is not a number"))
                 .help("numbers are decimal, such as `31`, `0.25` or `1_000`; durations have a unit, such as `1.5s`"),
             Self::Unit(units) => {

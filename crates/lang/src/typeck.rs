@@ -641,12 +641,18 @@ impl<'a, 's> Checker<'a, 's> {
         }
         Err(self.sink.error(|| match error {
             EvalError::TooLarge => Diagnostic::new(Code::TooLarge, span, "this value becomes too large")
-                .note("values are computed up to numbers of some 20000 digits, texts of a megabyte, 65536 parts of a record or enum, and calls nested 200 deep")
+                .note(
+                    "values are computed up to numbers of some 20000 digits, texts of a megabyte, 65536 \
+                     parts of a record or enum, and calls nested 200 deep",
+                )
                 .help("give a smaller number or a shorter list to the function that makes it"),
             EvalError::TooLong => {
                 let message = format!("computing this value takes more than {MAX_STEPS} steps");
                 Diagnostic::new(Code::TooLarge, span, message)
-                    .note("every value of a quantifier, every item of a collection and every call of a function counts, on all levels together")
+                    .note(
+                        "every value of a quantifier, every item of a collection and every call of a \
+                         function counts, on all levels together",
+                    )
                     .help("quantify over fewer values, or write the value down")
             }
             EvalError::Unassigned(_) | EvalError::Unbounded(_) => not_computable(span),

@@ -165,7 +165,8 @@ impl fmt::Display for LearningNote {
             }
             Self::GivenBackMatters { field, value } => write!(
                 f,
-                "the system makes up `{field}`: {value} makes a difference when it is given back; learned again with that"
+                "the system makes up `{field}`: {value} makes a difference when it is given back; learned \
+                 again with that"
             ),
             Self::ComparesByOrder { runs } => write!(
                 f,

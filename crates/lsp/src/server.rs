@@ -86,7 +86,8 @@ impl From<ProtocolError> for ServerError {
 /// # Errors
 /// If the editor violates the protocol or closes the connection.
 pub fn serve(connection: &Connection, host: Arc<dyn ServerEnvironment>) -> Result<(), ServerError> {
-    let greeting = json!({ "capabilities": requests::capabilities(), "serverInfo": { "name": "ioxide", "version": env!("CARGO_PKG_VERSION") } });
+    let server = json!({ "name": "ioxide", "version": env!("CARGO_PKG_VERSION") });
+    let greeting = json!({ "capabilities": requests::capabilities(), "serverInfo": server });
     let (id, params) = connection.initialize_start()?;
     connection.initialize_finish(id, greeting)?;
     let params: InitializeParams = serde_json::from_value(params).map_err(ServerError::Greeting)?;

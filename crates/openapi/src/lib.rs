@@ -14,8 +14,8 @@
 //! use ioxide_openapi::{ServiceOptions, translate};
 //!
 //! let text = r#"{ "openapi": "3.0.0", "info": { "title": "Door", "version": "1" },
-//!     "paths": { "/push": { "post": { "operationId": "push", "responses": { "200": { "description": "done" } } } } } }"#;
-//! let translation = translate(text, &ServiceOptions::default()).expect("a description");
+//!     "paths": { "/push": { "post": { "operationId": "push", "responses": { "200": { "description": "done" } } } }
+//! } }"#; let translation = translate(text, &ServiceOptions::default()).expect("a description");
 //! assert!(translation.model.contains("input push"), "{}", translation.model);
 //! ```
 

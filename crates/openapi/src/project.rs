@@ -27,7 +27,11 @@ pub(crate) fn write_project(
     if let Some(start) = &options.start {
         text.push_str(&format!("start = {}\nready_ms = {READY_TIMEOUT_MS}\n", toml_string(start)));
     }
-    text.push_str("# The model allows any answer in any state, so nothing has to be reset. Once it has states, say how the\n# service comes back to its first one: \"restart\", reset_command = \"...\" or { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n");
+    text.push_str(
+        "# The model allows any answer in any state, so nothing has to be reset. Once it has \
+         states, say how the\n# service comes back to its first one: \"restart\", reset_command = \
+         \"...\" or { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n",
+    );
     text.push_str(&security_comments(document));
     text.push_str(&json_keys(&translator.form));
     text.push_str("\n[sut.api.inputs]\n");
@@ -90,7 +94,9 @@ fn security_comments(document: &OpenApiDocument<'_>) -> String {
 }
 
 fn json_keys(words: &JsonWords) -> String {
-    let mut text = "\n[sut.api.json]\nopen = true   # members that the schemas do not have are let through, except in:\n".to_owned();
+    let mut text = "\n[sut.api.json]\n\
+                    open = true   # members that the schemas do not have are let through, except in:\n"
+        .to_owned();
     let lists = [
         ("closed", &words.closed),
         ("untagged", &words.untagged),

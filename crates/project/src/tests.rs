@@ -64,7 +64,8 @@ fn systems_are_described() {
 
 #[test]
 fn every_instance_has_its_own_port_and_number() {
-    let content = "[sut.x]\nkind = \"stdio\"\ncommand = \"serve {port} {instance}\"\nenvironment = { N = \"{instance}\" }";
+    let content = "[sut.x]\nkind = \"stdio\"\ncommand = \"serve {port} {instance}\"\n\
+                   environment = { N = \"{instance}\" }";
     let source = SystemSource::from_project(Arc::new(Project::parse(content).expect("TOML")), "x");
     let both = [0, 1].map(|n| source.describe_instance(n, &Instances::default()).expect("it is there"));
     assert_ne!(both[0].spec, both[1].spec);
@@ -155,7 +156,8 @@ fn layouts_and_their_framing_are_described() {
 #[test]
 fn texts_of_many_frames_are_described() {
     let text = "kind = \"text\"\naddress = \"h:1\"\n";
-    let counted = "counted = [{ frame = '(?P<n>.)', then = \"bytes\", end = \";\" }, { frame = 'x(?P<n>.)', then = \"frames\" }]";
+    let counted = "counted = [{ frame = '(?P<n>.)', then = \"bytes\", end = \";\" }, { frame = 'x(?P<n>.)', \
+                   then = \"frames\" }]";
     let content = format!(
         "[sut.x]\n{text}reset = \"none\"\n{counted}\nparts = {{ a = \"1\" }}\ninputs = {{ I = \"{{len(a)}}{{a}}\" }}"
     );

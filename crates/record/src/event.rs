@@ -568,8 +568,8 @@ pub struct ShrunkRecord {
     /// the failure from now on: the smaller run is the one that is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// The reason why a program that speaks to the system without ioxide cannot repeat it; absent if one can, or the system
-    /// is not reached by messages.
+    /// The reason why a program that speaks to the system without ioxide cannot repeat it; absent if one can, or the
+    /// system is not reached by messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_script: Option<String>,
 }

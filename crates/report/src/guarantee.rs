@@ -208,8 +208,8 @@ mod tests {
             guarantee.show(&mut out, evidence).expect("it is written");
             (String::from_utf8(out).expect("a text"), guarantee.to_json(evidence)["reached"].clone())
         };
-        let holds = "guarantee: if the system has at most 1 state over 2 input classes and meets the assumptions below, \
-                     it answers as the model does\n  Its guards are the model's.\n";
+        let holds = "guarantee: if the system has at most 1 state over 2 input classes and meets the \
+                     assumptions below, it answers as the model does\n  Its guards are the model's.\n";
         assert_eq!(show(&evidence(0, 0)), (holds.to_owned(), json!(true)));
         let failed = show(&evidence(1, 0));
         assert_eq!(failed, ("guarantee: none, a test failed\n".to_owned(), json!(false)));

@@ -133,7 +133,8 @@ impl<W: Write + Seek> JunitReport<W> {
         let model = attribute_value(self.model_name());
         let totals = totals.attributes(time_ns);
         format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ioxide\" {totals}>\n<testsuite name=\"{model}\" {totals}>"
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ioxide\" {totals}>\n\
+             <testsuite name=\"{model}\" {totals}>"
         )
     }
 

@@ -22,7 +22,8 @@ impl TypeDeclarations {
     pub(crate) fn new(head: &str) -> Self {
         // A page has one kind of number, with 53 bits.
         let config = Config::new().with_large_int("number");
-        let warning = "// Written by a test from the structs of Rust (`UPDATE_TYPES=1 cargo test typescript`): do not edit.";
+        let warning = "// Written by a test from the structs of Rust (`UPDATE_TYPES=1 cargo test \
+                       typescript`): do not edit.";
         Self { config, head: format!("{warning}\n{head}"), declared: BTreeMap::new() }
     }
 

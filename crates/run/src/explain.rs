@@ -364,7 +364,8 @@ mod tests {
 
     #[test]
     fn a_condition_is_quoted_as_it_was_written() {
-        let model = "model M { input ask(k: 0..9) output value(v: int) var vals: map<int, int> = {1: 5} var asked: int = 0
+        let model = "model M { input ask(k: 0..9) output value(v: int) var vals: map<int, int> = {1: 5} var \
+                     asked: int = 0
             state idle { on ask { asked = k } -> busy }
             state busy { emit value when vals.get(asked) == some(v) -> idle } }";
         let trace = r#"{"label": "ask", "args": {"k": 1}}

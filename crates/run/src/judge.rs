@@ -433,7 +433,8 @@ mod tests {
     fn lines_that_are_no_labels_are_named() {
         let problem = |text: &str| plain_trace(&model(VENDING), text).unwrap_err().to_string();
         insta::assert_snapshot!(problem("{}"), @"line 1: neither `label` nor `silence`");
-        insta::assert_snapshot!(problem("\n{\"label\": \"tea\", \"quiescence\": true}"), @"line 2: a message and silence in one line");
+        let both = "\n{\"label\": \"tea\", \"quiescence\": true}";
+        insta::assert_snapshot!(problem(both), @"line 2: a message and silence in one line");
         assert!(problem("hello").starts_with("line 1: expected value"));
         assert!(problem("{\"label\": \"soup\"}").contains("soup"));
     }

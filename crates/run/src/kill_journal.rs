@@ -1,4 +1,5 @@
-//! The journal of decided mutants: each decision is on disk as soon as it is made, so an interrupted analysis continues.
+//! The journal of decided mutants: each decision is on disk as soon as it is made, so an interrupted analysis
+//! continues.
 //!
 //! The first line says of which model and which settings the decisions are: a fingerprint of all
 //! that an answer depends on, the version of the analysis included. Later lines are only ever

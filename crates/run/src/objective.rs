@@ -6,7 +6,7 @@
 //! | goal | a trace is in F while |
 //! | --- | --- |
 //! | observer | the observer has not said miss; once it has said hit, whatever follows is in F |
-//! | path | some run of the specification with this trace has not come to the start of the path, or follows it from there; once it may have been followed to its end, whatever comes is in F |
+//! | path | some run of the model with this trace is before the start of the path, or follows it; then all |
 //! | reach | the specification may be where the goal wants it |
 //!
 //! An observer sees what the tester sees (messages, silence, time) and nothing else, so a trace says

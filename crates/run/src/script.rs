@@ -4,9 +4,9 @@
 //! came from replies. Here each of them becomes a variable: the notation of the connection ([`WireNotation`]) says
 //! where the value stands in the reply, and a [marker](self::message) shows where it stands in the message.
 //!
-//! *Promises.* A script whose variables have the values of the recorded run sends the bytes of that run: a value for which
-//! that cannot be shown stays literal, and a note says so. A [`ScriptObstacle`] says why a run cannot be written down at
-//! all.
+//! *Promises.* A script whose variables have the values of the recorded run sends the bytes of that run: a value for
+//! which that cannot be shown stays literal, and a note says so. A [`ScriptObstacle`] says why a run cannot be
+//! written down at all.
 
 mod message;
 mod route;

@@ -26,8 +26,8 @@ pub struct TimedTester<'t> {
 }
 
 impl<'t> TimedTester<'t> {
-    /// Lets `inner` decide for at most `limit`, counted from its first analysis; an analysis before a step takes at most
-    /// `analysis_limit`, and `halt_after` makes the signal that stops it.
+    /// Lets `inner` decide for at most `limit`, counted from its first analysis; an analysis before a step takes at
+    /// most `analysis_limit`, and `halt_after` makes the signal that stops it.
     pub fn new(
         inner: &'t mut (dyn Tester + Send),
         limit: Option<Duration>,

@@ -124,7 +124,9 @@ proptest! {
 
     /// The monitor's belief is the set of states an explicit reading of the trace gives.
     #[test]
-    fn the_monitor_agrees_with_enumeration(recipe in recipe(), choices in proptest::collection::vec(any::<u16>(), 1..8)) {
+    fn the_monitor_agrees_with_enumeration(
+        recipe in recipe(), choices in proptest::collection::vec(any::<u16>(), 1..8),
+    ) {
         let mut model = build(&recipe);
         let explicit = Explicit::explore(&model);
         let labels = explicit.labels.clone();
@@ -155,7 +157,9 @@ proptest! {
 
     /// A monitor that does not know the initial values allows exactly what some initial values allow.
     #[test]
-    fn unknown_initial_values_are_all_possible(recipe in recipe(), choices in proptest::collection::vec(any::<u16>(), 1..5)) {
+    fn unknown_initial_values_are_all_possible(
+        recipe in recipe(), choices in proptest::collection::vec(any::<u16>(), 1..5),
+    ) {
         let known = build(&recipe);
         let mut unknown = known.clone();
         for var in &mut unknown.sts.vars {
@@ -233,7 +237,8 @@ proptest! {
         let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
         for state in &explicit.states {
-            let offered: BTreeSet<SwitchId> = list_offers(&mut cx, state, |_| true).iter().map(|offer| offer.switch).collect();
+            let offers = list_offers(&mut cx, state, |_| true);
+            let offered: BTreeSet<SwitchId> = offers.iter().map(|offer| offer.switch).collect();
             prop_assert_eq!(offered, explicit.enabled_switches(state));
         }
     }

@@ -214,7 +214,8 @@ impl fmt::Display for ConformDoubt {
                 let items = if *length == 1 { "item" } else { "items" };
                 write!(
                     f,
-                    "no difference for collections of up to {length} {items} in a message; longer ones were not looked at"
+                    "no difference for collections of up to {length} {items} in a message; longer ones were \
+                     not looked at"
                 )
             }
             Self::Undecided { why, depth } => write!(f, "not decided: {why}{}", sure(depth)),

@@ -42,7 +42,9 @@ def first_error(node):
     """The first place that cannot be read."""
     if node.type == "ERROR" or node.is_missing:
         return node
-    return next(filter(None, (first_error(child) for child in node.children if child.has_error or child.is_missing)), None)
+    return next(
+        filter(None, (first_error(child) for child in node.children if child.has_error or child.is_missing)), None
+    )
 
 
 def corpus():

@@ -121,7 +121,11 @@ test('the report of a campaign is shown in a panel', { skip: !there && 'there is
   try {
     const file = path.join(folder, 'adder.iox');
     fs.copyFileSync(path.join(root, '..', '..', 'examples', 'adder.iox'), file);
-    execFileSync(program, ['test', 'adder.iox', '--sut', 'model:adder.iox', '--runs', '1', '--seed', '1', '--report', 'runs'], { cwd: folder });
+    execFileSync(
+      program,
+      ['test', 'adder.iox', '--sut', 'model:adder.iox', '--runs', '1', '--seed', '1', '--report', 'runs'],
+      { cwd: folder },
+    );
     const seen = await activated();
     await seen.commands['ioxide.report']({ file });
     assert.deepEqual(seen.errors, []);

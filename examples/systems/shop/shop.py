@@ -1,4 +1,5 @@
-"""A small restaurant on three connections: python3 shop.py PORT. With FAULT set, a full kitchen cooks the newest order first."""
+"""A small restaurant on three connections: python3 shop.py PORT. With FAULT set, a full kitchen cooks the newest
+order first."""
 
 import os
 import sys

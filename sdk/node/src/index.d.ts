@@ -1,6 +1,15 @@
 /** A value of a field: whole numbers beyond 2^53 are `bigint`; reals are numbers, or texts such as `"1/3"`. */
 export type Value =
-  | boolean | number | bigint | string | null | Value[] | { [field: string]: Value } | Set<Value> | Map<Value, Value> | Case;
+  | boolean
+  | number
+  | bigint
+  | string
+  | null
+  | Value[]
+  | { [field: string]: Value }
+  | Set<Value>
+  | Map<Value, Value>
+  | Case;
 
 /** A case of an enum: `new Case('error', { code: 3 })`, or `new Case('ok')` without fields. */
 export class Case {

@@ -157,7 +157,9 @@ export class Adapter {
       const talk = () => this.talk(socket, socket).finally(() => socket.destroy());
       talking = talking.then(talk, talk);
     });
-    await new Promise((resolve, reject) => server.once('error', reject).listen(Number(port), host || '127.0.0.1', resolve));
+    await new Promise((resolve, reject) =>
+      server.once('error', reject).listen(Number(port), host || '127.0.0.1', resolve),
+    );
     const at = server.address();
     process.stderr.write(`listening on ${at.address}:${at.port}\n`);
     return server;
@@ -358,7 +360,8 @@ function handlersOf(adapter) {
 
 function checkOutput(outputs, label, args) {
   const fields = outputs[label];
-  if (!fields) throw new UnsendableOutput(`there is no output \`${label}\`; there is ${Object.keys(outputs).join(', ')}`);
+  if (!fields)
+    throw new UnsendableOutput(`there is no output \`${label}\`; there is ${Object.keys(outputs).join(', ')}`);
   const [wanted, given] = [Object.keys(fields), Object.keys(args)];
   if (wanted.length !== given.length || wanted.some((field) => !given.includes(field))) {
     throw new UnsendableOutput(`\`${label}\` has the fields [${wanted}], not [${given}]`);
@@ -380,7 +383,9 @@ function checkExact(sorts, label, args) {
   for (const [field, value] of Object.entries(args)) {
     const found = sorts[field] === 'real' ? undefined : findInside(value, isInexact);
     if (found !== undefined) {
-      throw new UnsendableOutput(`\`${label}.${field}\`: ${found} is beyond 2^53, where numbers of JavaScript lose digits: ${GIVE_A_RANGE}`);
+      throw new UnsendableOutput(
+        `\`${label}.${field}\`: ${found} is beyond 2^53, where numbers of JavaScript lose digits: ${GIVE_A_RANGE}`,
+      );
     }
   }
 }

@@ -53,9 +53,9 @@ def on_input(label: str) -> Callable[[Handler], Handler]:
 class Adapter:
     """A system under test. Subclass it: `reset`, one method per input, `emit`.
 
-    Where no method is marked by `on_input`, every method without a leading underscore is the handler of the input of its
-    name. Handlers, `reset` and `close` may be coroutines: they run in an event loop of the adapter, and what they leave
-    running there goes on until the next reset.
+    Where no method is marked by `on_input`, every method without a leading underscore is the handler of the input
+    of its name. Handlers, `reset` and `close` may be coroutines: they run in an event loop of the adapter, and
+    what they leave running there goes on until the next reset.
     """
 
     name: str = ""
@@ -67,8 +67,9 @@ class Adapter:
     virtual_time: bool = False
     """Whether its time is only that of `after` and `now`, so that ioxide may let it pass as it likes."""
     synchronous: Optional[bool] = None
-    """Whether it emits nothing more once a handler or `reset` has returned, so that ioxide need not wait to see that it is
-    silent. None: it is, as long as no other thread, event loop or call made later exists that could emit something."""
+    """Whether it emits nothing more once a handler or `reset` has returned, so that ioxide need not wait to see
+    that it is silent. None: it is, as long as no other thread, event loop or call made later exists that could
+    emit something."""
 
     settings: Dict[str, Any]
     """The settings ioxide asked for."""
@@ -157,7 +158,8 @@ class Adapter:
                 self._release()
 
     def _outputs_to_come(self) -> Message:
-        """The number of outputs after which it is certainly silent until the next input; nothing if that is not known."""
+        """The number of outputs after which it is certainly silent until the next input; nothing if that is not
+        known."""
         if self._clock.is_virtual or not self._clock.is_idle():
             return {}
         is_known = self._is_alone() if self.synchronous is None else self.synchronous

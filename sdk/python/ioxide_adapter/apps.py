@@ -178,7 +178,9 @@ async def _asked(app: AsgiCallable, scope: Scope, body: bytes) -> AppAnswer:
     async def send(event: Event) -> None:
         if event["type"] == "http.response.start":
             answer.status = event["status"]
-            answer.headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.get("headers", [])]
+            answer.headers = [
+                (name.decode("latin-1"), value.decode("latin-1")) for name, value in event.get("headers", [])
+            ]
         elif event["type"] == "http.response.body":
             answer.body += event.get("body", b"")
 

@@ -2,8 +2,9 @@
 
 The tester's side of the adapter protocol: the system is started by `IOXIDE_SUT=stdio:COMMAND` or reached
 at `IOXIDE_SUT=tcp:HOST:PORT`. Time is that of the wall. What a message needs on its way, `IOXIDE_LATENCY_MS`
-(50 if not set), never makes a failure: the message, and the one before it, may have been on their way for as long, so an
-arc that is no failure and would have been taken that much earlier or later is taken. A model without time waits for silence as long as `IOXIDE_QUIESCENCE_MS` says (500 if not set).
+(50 if not set), never makes a failure: the message, and the one before it, may have been on their way for as long,
+so an arc that is no failure and would have been taken that much earlier or later is taken. A model without time
+waits for silence as long as `IOXIDE_QUIESCENCE_MS` says (500 if not set).
 
 PASS lets the test pass, `FAIL_...` fails it, everything else skips it with the reason.
 """

@@ -3,8 +3,9 @@
     @pytest.mark.ioxide("adder.iox", seeds=3)
     class Adder(Adapter): ...
 
-Every `test` block and purpose of the model is a test item, and so is every seed of the usual tester. The system lives in
-this process; `ioxide test` drives it over a port of this machine, one port for each item, so items may run side by side.
+Every `test` block and purpose of the model is a test item, and so is every seed of the usual tester. The system
+lives in this process; `ioxide test` drives it over a port of this machine, one port for each item, so items may
+run side by side.
 
 The fixture `ioxide_check` does the same within a test: `ioxide_check("adder.iox", Adder, purpose="stops")`.
 

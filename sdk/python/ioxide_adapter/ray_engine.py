@@ -89,7 +89,9 @@ class Engine:
 
     def submit(self, order):
         """Sends a batch to the cluster."""
-        reference = self.task.remote(self.hello["program"], order["args"], order["env"], self.cwd, order.get("files") or {})
+        reference = self.task.remote(
+            self.hello["program"], order["args"], order["env"], self.cwd, order.get("files") or {}
+        )
         self.running[reference] = order
 
     def ended(self):

@@ -11,7 +11,8 @@ from .waiting import waiting
 
 @contextlib.contextmanager
 def served(make: Callable[[], Adapter]) -> Iterator[str]:
-    """The address at which systems made by `make` are spoken to, one for every connection, until the end of the block."""
+    """The address at which systems made by `make` are spoken to, one for every connection, until the end of the
+    block."""
     server = socket.create_server(("127.0.0.1", 0))
     talks: List[threading.Thread] = []
     connections: List[socket.socket] = []

@@ -53,14 +53,25 @@ class Questions:
                 symbol, sort, cases = self._names[name]
                 facts.append(f"(assert (= {symbol} {literal(sort, cases, value)}))")
         # A fresh constant for every wanted value: found again by name whatever the solver made of the others.
-        wanted = {name: z3.Const(f"wanted!{at}", _sort(z3, self._names[name][1])) for at, name in enumerate(free)
-                  if self._names[name][1] != "Enum"}
-        links = [f"(declare-const {const} {const.sort().sexpr()})\n(assert (= {const} {self._names[name][0]}))"
-                 for name, const in wanted.items()]
-        tests = {(name, case): z3.Bool(f"case!{at}!{n}") for at, name in enumerate(free)
-                 for n, case in enumerate(self._names[name][2])}
-        links += [f"(declare-const {const} Bool)\n(assert (= {const} (= {self._names[name][0]} {self._names[name][2][case]})))"
-                  for (name, case), const in tests.items()]
+        wanted = {
+            name: z3.Const(f"wanted!{at}", _sort(z3, self._names[name][1]))
+            for at, name in enumerate(free)
+            if self._names[name][1] != "Enum"
+        }
+        links = [
+            f"(declare-const {const} {const.sort().sexpr()})\n(assert (= {const} {self._names[name][0]}))"
+            for name, const in wanted.items()
+        ]
+        tests = {
+            (name, case): z3.Bool(f"case!{at}!{n}")
+            for at, name in enumerate(free)
+            for n, case in enumerate(self._names[name][2])
+        }
+        links += [
+            f"(declare-const {const} Bool)\n"
+            f"(assert (= {const} (= {self._names[name][0]} {self._names[name][2][case]})))"
+            for (name, case), const in tests.items()
+        ]
         solver = z3.Solver()
         solver.set("timeout", TIMEOUT_MS)
         solver.add(z3.parse_smt2_string("\n".join([self._declarations, *links, *facts])))

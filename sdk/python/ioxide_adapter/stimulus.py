@@ -21,8 +21,8 @@ NEAR = 1_000
 class Stimulus:
     """What to send, and how many seconds after the state was entered.
 
-    `choices` tells, for what was seen and tried, further values of fields by the names guards use; `ask` asks a solver for
-    values of the names it is given, at once if the guard itself is a question for one (`asks`).
+    `choices` tells, for what was seen and tried, further values of fields by the names guards use; `ask` asks a
+    solver for values of the names it is given, at once if the guard itself is a question for one (`asks`).
     """
 
     def __init__(

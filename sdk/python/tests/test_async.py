@@ -91,7 +91,13 @@ class Coroutines(unittest.TestCase):
 
 def wsgi(environ: Dict[str, Any], start: Any) -> List[bytes]:
     body = environ["wsgi.input"].read()
-    seen = [environ["REQUEST_METHOD"], environ["PATH_INFO"], environ["QUERY_STRING"], environ.get("HTTP_COOKIE", ""), body.decode()]
+    seen = [
+        environ["REQUEST_METHOD"],
+        environ["PATH_INFO"],
+        environ["QUERY_STRING"],
+        environ.get("HTTP_COOKIE", ""),
+        body.decode(),
+    ]
     start("201 Created", [("Content-Type", "application/json"), ("Set-Cookie", "sid=7; Path=/")])
     return [json.dumps(seen).encode()]
 
@@ -111,7 +117,13 @@ class AsgiEcho:
             return
         event = await receive()
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
-        seen = [scope["method"], scope["path"], scope["query_string"].decode(), headers.get("cookie", ""), event["body"].decode()]
+        seen = [
+            scope["method"],
+            scope["path"],
+            scope["query_string"].decode(),
+            headers.get("cookie", ""),
+            event["body"].decode(),
+        ]
         answer = [(b"set-cookie", b"sid=7; Path=/")]
         await send({"type": "http.response.start", "status": 201, "headers": answer})
         await send({"type": "http.response.body", "body": json.dumps(seen).encode(), "more_body": True})

@@ -21,7 +21,11 @@ Adder().run()
 """
 
 STATES = [
-    State("ec0", "delay@1", [Arc("R1", "send", "add", [("n", "n@1", "int")], "ec1", lambda v: v["n@1"] > 0, Stimulus(F(0), {"n": 3}))]),
+    State(
+        "ec0",
+        "delay@1",
+        [Arc("R1", "send", "add", [("n", "n@1", "int")], "ec1", lambda v: v["n@1"] > 0, Stimulus(F(0), {"n": 3}))],
+    ),
     State(
         "ec1",
         "delay@2",

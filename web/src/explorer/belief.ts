@@ -18,11 +18,22 @@ export function belief(model: ModelView, walk: WalkView, before: WalkView | null
     "section",
     { class: "card belief", "aria-label": "belief" },
     h("h2", null, title),
-    kind === "unspecified" && h("p", { class: "soft" }, "The model has no transition for the last input, so it allows everything after it."),
+    kind === "unspecified" &&
+      h("p", { class: "soft" }, "The model has no transition for the last input, so it allows everything after it."),
     states.map((state) => stateView(model, state, states.length === 1 ? old : undefined)),
     n > states.length && h("p", { class: "soft" }, `… and ${(n - states.length).toLocaleString("en")} more`),
-    walk.truncated && h("p", { class: "soft" }, "There are too many internal steps to list all states, so no message is called forbidden here."),
-    walk.doubts > 0 && h("p", { class: "soft" }, `The solver left ${walk.doubts} queries unanswered; states that may be impossible are still listed.`),
+    walk.truncated &&
+      h(
+        "p",
+        { class: "soft" },
+        "There are too many internal steps to list all states, so no message is called forbidden here.",
+      ),
+    walk.doubts > 0 &&
+      h(
+        "p",
+        { class: "soft" },
+        `The solver left ${walk.doubts} queries unanswered; states that may be impossible are still listed.`,
+      ),
   );
 }
 
@@ -48,7 +59,12 @@ function stateView(model: ModelView, state: StateView, before: StateView | undef
   return h(
     "div",
     { class: "state" },
-    h("div", { class: "place" }, h("strong", null, location?.name ?? "?"), h("span", { class: "soft" }, firstLine(location?.doc ?? ""))),
+    h(
+      "div",
+      { class: "place" },
+      h("strong", null, location?.name ?? "?"),
+      h("span", { class: "soft" }, firstLine(location?.doc ?? "")),
+    ),
     state.values.length > 0 && h("dl", { class: "values" }, state.values.map(value)),
     state.path.length > 0 && condition(state.path),
   );
@@ -63,7 +79,12 @@ function partsView(state: StateView, before: StateView | undefined): HTMLElement
     const moved = was !== undefined && was.place !== part.place;
     const value = ([name, text]: [string, string]): HTMLElement => {
       const changed = values.has(name) && values.get(name) !== text;
-      return h("div", { class: changed ? "value changed" : "value", title: changed ? `was ${values.get(name)}` : null }, h("dt", null, name), h("dd", null, text));
+      return h(
+        "div",
+        { class: changed ? "value changed" : "value", title: changed ? `was ${values.get(name)}` : null },
+        h("dt", null, name),
+        h("dd", null, text),
+      );
     };
     return h(
       "div",
@@ -103,7 +124,20 @@ export function forbidden(explanation: ExplanationView, title: string): HTMLElem
         "details",
         { open: rows.length <= 8 },
         h("summary", null, "why not"),
-        h("table", null, h("thead", null, h("tr", null, ["state", "transition", "reason"].map((name) => h("th", null, name)))), h("tbody", null, rows)),
+        h(
+          "table",
+          null,
+          h(
+            "thead",
+            null,
+            h(
+              "tr",
+              null,
+              ["state", "transition", "reason"].map((name) => h("th", null, name)),
+            ),
+          ),
+          h("tbody", null, rows),
+        ),
       ),
   );
 }

@@ -118,7 +118,13 @@ export class Choices {
 
   /** Lets time pass. */
   private wait(): HTMLElement {
-    const time = h("input", { type: "text", "aria-label": "how long to wait", value: "1s", size: 6, autocomplete: "off" });
+    const time = h("input", {
+      type: "text",
+      "aria-label": "how long to wait",
+      value: "1s",
+      size: 6,
+      autocomplete: "off",
+    });
     const submit = (event: Event): void => {
       event.preventDefault();
       this.options.take(`+${time.value.trim()}`);
@@ -145,8 +151,19 @@ export class Choices {
     const { refused, symbolic, model } = this.options;
     if (refused.length === 0 || symbolic) return false;
     const row = ({ switch: number, why }: { switch: number; why: string }): HTMLElement =>
-      h("tr", null, h("td", null, h("code", null, model.switches[number]?.label ?? "")), h("td", null, h("code", null, model.switches[number]?.message ?? "")), h("td", null, why));
-    return h("details", { class: "refused" }, h("summary", null, `what is not possible, and why (${refused.length})`), h("table", null, h("tbody", null, refused.map(row))));
+      h(
+        "tr",
+        null,
+        h("td", null, h("code", null, model.switches[number]?.label ?? "")),
+        h("td", null, h("code", null, model.switches[number]?.message ?? "")),
+        h("td", null, why),
+      );
+    return h(
+      "details",
+      { class: "refused" },
+      h("summary", null, `what is not possible, and why (${refused.length})`),
+      h("table", null, h("tbody", null, refused.map(row))),
+    );
   }
 
   /** Asks for the values of a message. */
@@ -170,13 +187,19 @@ export class Choices {
       h(
         "div",
         { class: "fields" },
-        inputs.map(({ field, input }) => h("label", null, h("span", null, field.name, h("small", null, ` ${field.sort}`)), input)),
+        inputs.map(({ field, input }) =>
+          h("label", null, h("span", null, field.name, h("small", null, ` ${field.sort}`)), input),
+        ),
       ),
       h(
         "div",
         { class: "row" },
         h("button", { class: "primary", type: "submit" }, "take it"),
-        h("button", { class: "solve", type: "button", onclick: () => void this.solve(at, solved) }, "let the solver choose"),
+        h(
+          "button",
+          { class: "solve", type: "button", onclick: () => void this.solve(at, solved) },
+          "let the solver choose",
+        ),
         h("button", { class: "quiet", type: "button", onclick: () => this.close() }, "cancel"),
       ),
       solved,
@@ -200,7 +223,11 @@ export class Choices {
     try {
       const { steps } = await post<ValuesView>("values", { path: this.options.path, choice: at, seed: 1 });
       const button = (step: string): HTMLElement =>
-        h("button", { type: "button", class: "value-choice", onclick: () => this.options.take(step) }, step.length > 160 ? `${step.slice(0, 160)}…` : step);
+        h(
+          "button",
+          { type: "button", class: "value-choice", onclick: () => this.options.take(step) },
+          step.length > 160 ? `${step.slice(0, 160)}…` : step,
+        );
       fill(place, steps.length > 0 ? steps.map(button) : h("p", { class: "soft" }, "the solver finds none"));
       place.querySelector("button")?.focus();
     } catch (error) {
@@ -217,7 +244,14 @@ function control(field: FieldView): HTMLInputElement | HTMLSelectElement {
   }
   const hints: Record<string, string> = { data: "as in the model", string: "text" };
   const mode = field.form === "int" ? "numeric" : "text";
-  return h("input", { type: "text", inputmode: mode, "aria-label": field.name, placeholder: hints[field.form] ?? "", autocomplete: "off", spellcheck: "false" });
+  return h("input", {
+    type: "text",
+    inputmode: mode,
+    "aria-label": field.name,
+    placeholder: hints[field.form] ?? "",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
 }
 
 /** A value as steps write it. */

@@ -70,29 +70,55 @@ export class LiveScreen implements Screen {
           "section",
           { class: "card" },
           h("h2", null, "No system to test"),
-          h("p", null, "Start the explorer with one: ", h("code", null, `ioxide explore ${this.model.file} --sut SUT`)),
+          h(
+            "p",
+            null,
+            "Start the explorer with one: ",
+            h("code", null, `ioxide explore ${this.model.file} --sut SUT`),
+          ),
           h("p", { class: "soft" }, "SUT is model:FILE, stdio:COMMAND, tcp:ADDR, or a name from ioxide.toml."),
         ),
       );
       return;
     }
-    const tester = h("select", { id: "tester" }, testers.map((name) => h("option", { value: name }, name)));
+    const tester = h(
+      "select",
+      { id: "tester" },
+      testers.map((name) => h("option", { value: name }, name)),
+    );
     const runs = h("input", { id: "runs", type: "text", inputmode: "numeric", placeholder: "as many as it takes" });
     const seed = h("input", { id: "seed", type: "text", inputmode: "numeric", placeholder: "fresh" });
-    const pace = h("select", { id: "pace" }, PACES.map(([name, ms]) => h("option", { value: ms }, name)));
+    const pace = h(
+      "select",
+      { id: "pace" },
+      PACES.map(([name, ms]) => h("option", { value: ms }, name)),
+    );
     pace.value = "50";
     pace.onchange = () => void this.act("pace", { pace_ms: Number(pace.value) });
     const going = h("input", { id: "going", type: "checkbox" });
     const start = h("button", { class: "primary", type: "submit" }, "start ", h("kbd", null, "Enter"));
-    const pause = h("button", { type: "button", onclick: () => void this.act(this.view?.phase === "paused" ? "resume" : "pause", {}) });
-    const stop = h("button", { type: "button", onclick: () => void this.act("stop", {}) }, "stop ", h("kbd", null, "x"));
+    const pause = h("button", {
+      type: "button",
+      onclick: () => void this.act(this.view?.phase === "paused" ? "resume" : "pause", {}),
+    });
+    const stop = h(
+      "button",
+      { type: "button", onclick: () => void this.act("stop", {}) },
+      "stop ",
+      h("kbd", null, "x"),
+    );
     this.buttons = { start, pause, stop };
     const number = (text: string): number | null => (/^\d+$/.test(text.trim()) ? Number(text.trim()) : null);
     const submit = (event: Event): void => {
       event.preventDefault();
       if (start.disabled) return;
       (document.activeElement as HTMLElement | null)?.blur();
-      const wish = { tester: tester.value, runs: number(runs.value), seed: seed.value.trim() || null, keep_going: going.checked };
+      const wish = {
+        tester: tester.value,
+        runs: number(runs.value),
+        seed: seed.value.trim() || null,
+        keep_going: going.checked,
+      };
       void this.act("start", { ...wish, pace_ms: Number(pace.value) });
     };
     const field = (name: string, input: HTMLElement): HTMLElement => h("label", null, h("span", null, name), input);
@@ -102,7 +128,14 @@ export class LiveScreen implements Screen {
         "form",
         { class: "card controls", onsubmit: submit, "aria-label": "campaign" },
         h("h2", null, "Testing ", h("code", null, excerpt(sut, 120))),
-        h("div", { class: "fields" }, field("tester", tester), field("runs", runs), field("seed", seed), field("pace", pace)),
+        h(
+          "div",
+          { class: "fields" },
+          field("tester", tester),
+          field("runs", runs),
+          field("seed", seed),
+          field("pace", pace),
+        ),
         h("label", { class: "check" }, going, "go on after a failure"),
         h("div", { class: "row" }, start, pause, stop),
       ),
@@ -168,32 +201,58 @@ export class LiveScreen implements Screen {
       "section",
       { class: "card figures", "aria-label": "progress" },
       h("div", { class: "row" }, h("h2", { id: "phase" }, phase[view.phase]), outcomes),
-      view.goal !== "" && !["idle", "over"].includes(view.phase) && h("p", { class: "soft" }, excerpt(view.goal, 160)),
+      view.goal !== "" &&
+        !["idle", "over"].includes(view.phase) &&
+        h("p", { class: "soft" }, excerpt(view.goal, 160)),
       h("p", null, h("span", { class: "bar-rail" }, bar)),
-      h("p", { class: "soft", id: "covered" }, `${taken} of ${visible} transitions taken`, maybe > 0 && `, ${maybe} possibly`, `; ${view.steps.toLocaleString("en")} steps`, view.phase !== "idle" && `; seed ${view.seed}`),
-      (view.message !== "" || this.problem !== "") && h("p", { role: "alert", class: "trouble" }, excerpt(this.problem || view.message, 400)),
+      h(
+        "p",
+        { class: "soft", id: "covered" },
+        `${taken} of ${visible} transitions taken`,
+        maybe > 0 && `, ${maybe} possibly`,
+        `; ${view.steps.toLocaleString("en")} steps`,
+        view.phase !== "idle" && `; seed ${view.seed}`,
+      ),
+      (view.message !== "" || this.problem !== "") &&
+        h("p", { role: "alert", class: "trouble" }, excerpt(this.problem || view.message, 400)),
     );
   }
 
   private failures(view: LiveView): HTMLElement | false {
     if (view.failures.length === 0) return false;
     const rows = view.failures.map(({ record, run, steps, id }) =>
-      h("li", null, h("a", { href: `#/run/${record}/${run}/${steps}`, class: "failure" }, `step ${steps}: `, h("code", null, id))),
+      h(
+        "li",
+        null,
+        h("a", { href: `#/run/${record}/${run}/${steps}`, class: "failure" }, `step ${steps}: `, h("code", null, id)),
+      ),
     );
-    return h("section", { class: "card forbidden", "aria-label": "failures" }, h("h2", null, "Failures"), h("ol", null, rows));
+    return h(
+      "section",
+      { class: "card forbidden", "aria-label": "failures" },
+      h("h2", null, "Failures"),
+      h("ol", null, rows),
+    );
   }
 
   private last(view: LiveView): HTMLElement | false {
     if (view.last.length === 0) return false;
-    const rows = [...view.last].reverse().map((step) =>
-      h(
-        "li",
-        { class: `past ${step.kind}` },
-        h("span", { class: "n" }, step.number),
-        h("code", null, excerpt(step.text, 200)),
-        h("span", { class: "soft" }, step.switches.join(", ")),
-      ),
+    const rows = [...view.last]
+      .reverse()
+      .map((step) =>
+        h(
+          "li",
+          { class: `past ${step.kind}` },
+          h("span", { class: "n" }, step.number),
+          h("code", null, excerpt(step.text, 200)),
+          h("span", { class: "soft" }, step.switches.join(", ")),
+        ),
+      );
+    return h(
+      "section",
+      { class: "card history", "aria-label": "last steps" },
+      h("h2", null, "Last steps"),
+      h("ol", { class: "past-list" }, rows),
     );
-    return h("section", { class: "card history", "aria-label": "last steps" }, h("h2", null, "Last steps"), h("ol", { class: "past-list" }, rows));
   }
 }

@@ -64,7 +64,15 @@ class App {
       await screen.show(route);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      fill(screen.element, h("section", { class: "card problem", role: "alert" }, h("h2", null, "This cannot be shown"), h("p", null, why)));
+      fill(
+        screen.element,
+        h(
+          "section",
+          { class: "card problem", role: "alert" },
+          h("h2", null, "This cannot be shown"),
+          h("p", null, why),
+        ),
+      );
     }
   }
 
@@ -72,7 +80,13 @@ class App {
     document.title = `${this.model.name}: ${route.screen} · ioxide`;
     const tab = ([name, text, key]: [Route["screen"], string, string]): HTMLElement => {
       const here = name === route.screen || (name === "runs" && route.screen === "run");
-      return h("a", { href: `#/${name}`, class: here ? "here" : "", "aria-current": here ? "page" : null }, text, " ", h("kbd", null, key));
+      return h(
+        "a",
+        { href: `#/${name}`, class: here ? "here" : "", "aria-current": here ? "page" : null },
+        text,
+        " ",
+        h("kbd", null, key),
+      );
     };
     fill(this.tabs, TABS.map(tab));
     const hints = [...screen.keys(), ["m", "the picture: arrows, + −"] as [string, string]];
@@ -104,5 +118,13 @@ class App {
 applyTheme();
 get<ModelView>("model").then(
   (model) => new App(model).show(),
-  (error: unknown) => fill(byId("app"), h("p", { class: "card problem", role: "alert" }, `The explorer is not there any more: ${error instanceof Error ? error.message : String(error)}`)),
+  (error: unknown) =>
+    fill(
+      byId("app"),
+      h(
+        "p",
+        { class: "card problem", role: "alert" },
+        `The explorer is not there any more: ${error instanceof Error ? error.message : String(error)}`,
+      ),
+    ),
 );

@@ -15,8 +15,17 @@ export class Picture {
   ) {
     const svg = drawn(model.svg);
     this.graph = svg === null ? null : new GraphView(svg, { onSwitch: pointed });
-    const none = h("p", { class: "soft no-picture" }, `${model.switches.length.toLocaleString("en")} transitions are too many for a picture.`);
-    this.element = h("section", { class: "picture", "aria-label": "picture of the model" }, this.graph?.element ?? none, this.detail);
+    const none = h(
+      "p",
+      { class: "soft no-picture" },
+      `${model.switches.length.toLocaleString("en")} transitions are too many for a picture.`,
+    );
+    this.element = h(
+      "section",
+      { class: "picture", "aria-label": "picture of the model" },
+      this.graph?.element ?? none,
+      this.detail,
+    );
     for (const edge of this.element.querySelectorAll<SVGGElement>("[data-switch]")) {
       const number = numbersOf(edge)[0] ?? 0;
       edge.addEventListener("mouseenter", () => this.tell(number));

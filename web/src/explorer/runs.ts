@@ -27,7 +27,15 @@ export class RunsScreen implements Screen {
       "section",
       { class: "card" },
       h("h2", null, "No recorded runs"),
-      h("p", null, "Record some with ", h("code", null, "ioxide test … --report runs"), " and start the explorer with ", h("code", null, "--run runs"), ". Failing runs of a live campaign appear here as well."),
+      h(
+        "p",
+        null,
+        "Record some with ",
+        h("code", null, "ioxide test … --report runs"),
+        " and start the explorer with ",
+        h("code", null, "--run runs"),
+        ". Failing runs of a live campaign appear here as well.",
+      ),
     );
     fill(this.element, records.length === 0 ? none : records.map((recording, at) => this.record(recording, at)));
   }
@@ -64,7 +72,12 @@ export class RunsScreen implements Screen {
       "section",
       { class: "card" },
       h("h2", null, excerpt(recording.name, 120)),
-      h("p", { class: "soft" }, `${recording.n_runs.toLocaleString("en")} runs, ${recording.n_failed.toLocaleString("en")} failed`, recording.cut && "; not all of them are listed"),
+      h(
+        "p",
+        { class: "soft" },
+        `${recording.n_runs.toLocaleString("en")} runs, ${recording.n_failed.toLocaleString("en")} failed`,
+        recording.cut && "; not all of them are listed",
+      ),
       recording.runs.length > 0 && box,
     );
   }
@@ -169,13 +182,20 @@ export class RunScreen implements Screen {
       },
       onOpen: () => this.walk(),
     });
-    const button = (text: string, key: string, act: () => void): HTMLElement => h("button", { type: "button", onclick: act }, `${text} `, h("kbd", null, key));
+    const button = (text: string, key: string, act: () => void): HTMLElement =>
+      h("button", { type: "button", onclick: act }, `${text} `, h("kbd", null, key));
     fill(
       this.element,
       h(
         "section",
         { class: "card run-head" },
-        h("div", { class: "row" }, h("h1", null, `Run ${run.number}`), badge(run.outcome), h("a", { href: "#/runs" }, "all runs")),
+        h(
+          "div",
+          { class: "row" },
+          h("h1", null, `Run ${run.number}`),
+          badge(run.outcome),
+          h("a", { href: "#/runs" }, "all runs"),
+        ),
         run.goal !== "" && h("p", { class: "soft" }, excerpt(run.goal, 200)),
         run.reason !== "" && run.explanation === null && h("p", null, excerpt(run.reason, 300)),
         h(

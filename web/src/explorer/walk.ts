@@ -32,7 +32,9 @@ export class WalkScreen implements Screen {
   ) {
     const [gate, field] = [model.gates[0], model.gates[0]?.fields[0]];
     const example = gate === undefined ? "quiet" : field === undefined ? gate.name : `${gate.name}(${field.name}: …)`;
-    this.typed.placeholder = symbolic ? `a transition, such as ${model.switches[0]?.label ?? "r1"}` : `${example}, quiet${model.timed ? ", +1.5s" : ""}`;
+    this.typed.placeholder = symbolic
+      ? `a transition, such as ${model.switches[0]?.label ?? "r1"}`
+      : `${example}, quiet${model.timed ? ", +1.5s" : ""}`;
   }
 
   async show(route: Route): Promise<void> {
@@ -46,7 +48,14 @@ export class WalkScreen implements Screen {
     } catch (error) {
       if (turn !== this.asked) return;
       this.element.classList.remove("busy");
-      fill(this.element, h("section", { class: "card problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
+      fill(
+        this.element,
+        h(
+          "section",
+          { class: "card problem", role: "alert" },
+          String(error instanceof Error ? error.message : error),
+        ),
+      );
     }
   }
 
@@ -141,7 +150,12 @@ export class WalkScreen implements Screen {
   }
 
   private intro(): HTMLElement {
-    return h("p", { class: "soft intro" }, "Here transitions are taken without values: each adds its guard to the condition of the path, and values stay formulas.");
+    return h(
+      "p",
+      { class: "soft intro" },
+      "Here transitions are taken without values: each adds its guard to the condition of the path, " +
+        "and values stay formulas.",
+    );
   }
 
   private problem({ text, why, position }: { text: string; why: string; position: number }): HTMLElement {
@@ -169,7 +183,12 @@ export class WalkScreen implements Screen {
     return h(
       "form",
       { class: "card typing", onsubmit: submit, "aria-label": "type a step" },
-      h("label", null, h("kbd", null, "t"), h("span", null, this.symbolic ? "or type a transition" : "or type a message, allowed or not")),
+      h(
+        "label",
+        null,
+        h("kbd", null, "t"),
+        h("span", null, this.symbolic ? "or type a transition" : "or type a message, allowed or not"),
+      ),
       this.typed,
       h("button", { type: "submit" }, "take it"),
     );
@@ -197,8 +216,17 @@ export class WalkScreen implements Screen {
     try {
       const { steps } = await post<ValuesView>("witness", { path });
       const rows = steps.map((step) => h("li", null, h("code", null, excerpt(step, 200))));
-      const walk = h("button", { type: "button", class: "primary", onclick: () => go({ screen: "walk", path: steps }) }, "walk along it");
-      fill(place, steps.length > 0 ? [h("ol", null, rows), walk] : h("p", { class: "soft" }, "No message is visible on this path."));
+      const walk = h(
+        "button",
+        { type: "button", class: "primary", onclick: () => go({ screen: "walk", path: steps }) },
+        "walk along it",
+      );
+      fill(
+        place,
+        steps.length > 0
+          ? [h("ol", null, rows), walk]
+          : h("p", { class: "soft" }, "No message is visible on this path."),
+      );
     } catch (error) {
       fill(place, h("p", { class: "soft" }, String(error instanceof Error ? error.message : error)));
     }
@@ -219,23 +247,52 @@ export class WalkScreen implements Screen {
       return h(
         "li",
         { class: `past ${step?.kind.split(" ")[0] ?? ""}` },
-        h("button", { type: "button", class: "link", onclick: back, title: "back to here" }, h("span", { class: "n" }, position), h("code", null, excerpt(step?.text ?? "", 240))),
+        h(
+          "button",
+          { type: "button", class: "link", onclick: back, title: "back to here" },
+          h("span", { class: "n" }, position),
+          h("code", null, excerpt(step?.text ?? "", 240)),
+        ),
         h("span", { class: "soft" }, position <= base ? `${names} recorded` : names),
       );
     };
     const rows = view.steps.map((_, at) => row(at)).reverse();
     const bad =
       view.forbidden !== null &&
-      h("li", { class: "past bad" }, h("span", { class: "n" }, view.n_steps + 1), h("code", null, excerpt(view.forbidden.explanation.observed, 240)), badge("fail", "forbidden"));
+      h(
+        "li",
+        { class: "past bad" },
+        h("span", { class: "n" }, view.n_steps + 1),
+        h("code", null, excerpt(view.forbidden.explanation.observed, 240)),
+        badge("fail", "forbidden"),
+      );
     return h(
       "section",
       { class: "card history", "aria-label": "steps so far" },
       h(
         "div",
         { class: "row" },
-        h("h2", null, view.n_steps === 0 ? "No step was taken yet" : view.n_steps === 1 ? "1 step so far" : `${view.n_steps.toLocaleString("en")} steps so far`),
-        h("button", { type: "button", class: "quiet", onclick: () => this.undo(), disabled: this.path.length === 0 }, "undo ", h("kbd", null, "u")),
-        h("button", { type: "button", class: "quiet", onclick: () => this.walk([]), disabled: this.path.length === 0 }, "start over ", h("kbd", null, "0")),
+        h(
+          "h2",
+          null,
+          view.n_steps === 0
+            ? "No step was taken yet"
+            : view.n_steps === 1
+              ? "1 step so far"
+              : `${view.n_steps.toLocaleString("en")} steps so far`,
+        ),
+        h(
+          "button",
+          { type: "button", class: "quiet", onclick: () => this.undo(), disabled: this.path.length === 0 },
+          "undo ",
+          h("kbd", null, "u"),
+        ),
+        h(
+          "button",
+          { type: "button", class: "quiet", onclick: () => this.walk([]), disabled: this.path.length === 0 },
+          "start over ",
+          h("kbd", null, "0"),
+        ),
       ),
       h("ol", { class: "past-list" }, bad, rows),
       first > 0 && h("p", { class: "soft" }, `and ${first.toLocaleString("en")} before them`),

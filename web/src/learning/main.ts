@@ -17,7 +17,15 @@ class Page {
   private over = false;
 
   constructor() {
-    const head = h("header", null, h("strong", { class: "brand" }, "ioxide"), this.title, this.about, h("nav", null), themeButton());
+    const head = h(
+      "header",
+      null,
+      h("strong", { class: "brand" }, "ioxide"),
+      this.title,
+      this.about,
+      h("nav", null),
+      themeButton(),
+    );
     const panel = h("div", { class: "panel learning" }, this.gone, this.status, this.picture.news);
     const main = h("main", { "aria-label": "how far it is" }, panel);
     fill(byId("app"), head, h("div", { class: "columns" }, this.picture.element, main));
@@ -32,7 +40,9 @@ class Page {
 
   /** Nobody answers: what was told stays. The browser tries again by itself. */
   private lost(): void {
-    const text = this.over ? "The command has ended; this is its last state." : "No answer: the command has ended, or the connection broke. This is its last state.";
+    const text = this.over
+      ? "The command has ended; this is its last state."
+      : "No answer: the command has ended, or the connection broke. This is its last state.";
     fill(this.gone, h("section", { class: "card problem", role: "alert" }, h("p", null, text)));
   }
 
@@ -42,7 +52,15 @@ class Page {
     document.title = `${view.end === null ? "learning" : "learned"}: ${excerpt(view.system, 60)} · ioxide`;
     fill(this.title, view.end === null ? "learning " : "learned ", h("code", null, excerpt(view.system, 120)));
     fill(this.about, `${view.kind}; messages of ${excerpt(view.model, 80)}`);
-    fill(this.status, this.end(view), this.stage(view), this.figures(view), this.surprise(view), this.disagreement(view), this.notes(view));
+    fill(
+      this.status,
+      this.end(view),
+      this.stage(view),
+      this.figures(view),
+      this.surprise(view),
+      this.disagreement(view),
+      this.notes(view),
+    );
     this.picture.follow(view.picture);
   }
 
@@ -61,8 +79,11 @@ class Page {
   private stage(view: LearningView): HTMLElement | false {
     if (view.end !== null) return false;
     const words: Record<LearningView["phase"], string> = {
-      asking: view.hypotheses === 0 ? "Asking, for the first hypothesis" : `Asking, after hypothesis ${view.hypotheses}`,
-      testing: `Testing hypothesis ${view.hypotheses} with suite ${view.suite}, for ${view.extra} of ${view.most_extra} extra states`,
+      asking:
+        view.hypotheses === 0 ? "Asking, for the first hypothesis" : `Asking, after hypothesis ${view.hypotheses}`,
+      testing:
+        `Testing hypothesis ${view.hypotheses} with suite ${view.suite}, ` +
+        `for ${view.extra} of ${view.most_extra} extra states`,
       walking: `Testing hypothesis ${view.hypotheses} with random inputs`,
       drafting: "Drafting a model with choices: the system answers in several ways",
       timers: "Finding out which moves start a timer",
@@ -77,14 +98,24 @@ class Page {
       { class: "card figures", "aria-label": "stage" },
       h("h2", { id: "phase" }, words[view.phase]),
       view.of > 0 && h("p", null, h("span", { class: "bar-rail" }, bar)),
-      view.of > 0 && h("p", { class: "soft", id: "left" }, `${view.done.toLocaleString("en")} of ${view.of.toLocaleString("en")} ${what}${left}`),
+      view.of > 0 &&
+        h(
+          "p",
+          { class: "soft", id: "left" },
+          `${view.done.toLocaleString("en")} of ${view.of.toLocaleString("en")} ${what}${left}`,
+        ),
       view.phase === "drafting" && h("p", { class: "soft" }, "There is no picture before the draft is done."),
-      h("p", { id: "guarantee" }, view.guarantee === "" ? "Nothing is proven about this hypothesis yet." : `So far: ${view.guarantee}.`),
+      h(
+        "p",
+        { id: "guarantee" },
+        view.guarantee === "" ? "Nothing is proven about this hypothesis yet." : `So far: ${view.guarantee}.`,
+      ),
     );
   }
 
   private figures(view: LearningView): HTMLElement {
-    const count = (id: string, name: string, value: string): HTMLElement => h("div", { class: "figure" }, h("dt", null, name), h("dd", { id }, value));
+    const count = (id: string, name: string, value: string): HTMLElement =>
+      h("div", { class: "figure" }, h("dt", null, name), h("dd", { id }, value));
     const number = (n: number): string => n.toLocaleString("en");
     return h(
       "section",
@@ -98,7 +129,13 @@ class Page {
         count("resets", "resets", number(view.resets)),
         count("symbols", "messages", number(view.symbols)),
         count("rate", "messages a second", number(Math.round(view.per_second * 10) / 10)),
-        count("elapsed", "time", view.elapsed_ms < 1000 && view.end === null ? "0 s" : duration((view.end === null ? 1e3 * Math.floor(view.elapsed_ms / 1e3) : view.elapsed_ms) * 1e6)),
+        count(
+          "elapsed",
+          "time",
+          view.elapsed_ms < 1000 && view.end === null
+            ? "0 s"
+            : duration((view.end === null ? 1e3 * Math.floor(view.elapsed_ms / 1e3) : view.elapsed_ms) * 1e6),
+        ),
       ),
     );
   }
@@ -107,7 +144,12 @@ class Page {
     if (counterexample === null) return false;
     const { hypothesis, steps, believed } = counterexample;
     const rows = steps.map(({ input, answer }, at) =>
-      h("li", { class: at === steps.length - 1 ? "past bad" : "past" }, h("span", { class: "n" }, at + 1), h("code", null, `${excerpt(input, 200)} / ${excerpt(answer, 200)}`)),
+      h(
+        "li",
+        { class: at === steps.length - 1 ? "past bad" : "past" },
+        h("span", { class: "n" }, at + 1),
+        h("code", null, `${excerpt(input, 200)} / ${excerpt(answer, 200)}`),
+      ),
     );
     return h(
       "section",
@@ -121,12 +163,26 @@ class Page {
   private disagreement({ disagreement }: LearningView): HTMLElement | false {
     if (disagreement.length === 0) return false;
     const lines = disagreement.map((line) => h("p", null, h("code", null, line)));
-    return h("section", { class: "card problem", "aria-label": "disagreement" }, h("h2", null, "Two runs that disagree"), lines);
+    return h(
+      "section",
+      { class: "card problem", "aria-label": "disagreement" },
+      h("h2", null, "Two runs that disagree"),
+      lines,
+    );
   }
 
   private notes({ notes }: LearningView): HTMLElement | false {
     if (notes.length === 0) return false;
-    return h("section", { class: "card", "aria-label": "notes" }, h("h2", null, "Notes"), h("ul", null, [...notes].reverse().map((note) => h("li", null, note))));
+    return h(
+      "section",
+      { class: "card", "aria-label": "notes" },
+      h("h2", null, "Notes"),
+      h(
+        "ul",
+        null,
+        [...notes].reverse().map((note) => h("li", null, note)),
+      ),
+    );
   }
 }
 

@@ -54,13 +54,24 @@ export class HypothesisPicture {
 
   private changes(view: HypothesisView): (HTMLElement | false)[] {
     const title = h("h2", null, `Hypothesis ${view.hypothesis.toLocaleString("en")}`);
-    const size = h("p", { class: "soft" }, `${view.states.toLocaleString("en")} states, ${view.moves.toLocaleString("en")} moves`);
+    const size = h(
+      "p",
+      { class: "soft" },
+      `${view.states.toLocaleString("en")} states, ${view.moves.toLocaleString("en")} moves`,
+    );
     if (view.before === null) return [title, size];
     const { new_states: states, n_new_moves: moves, n_gone: gone } = view;
-    const since = `Since hypothesis ${view.before}: ${states.length} new states, ${moves} new moves (marked +), ${gone} gone.`;
+    const found = `${states.length} new states, ${moves} new moves (marked +), ${gone} gone`;
+    const since = `Since hypothesis ${view.before}: ${found}.`;
     const rows = view.new_moves.map(({ from, to, text }) => h("li", null, h("code", null, `${from} → ${to}: ${text}`)));
     const more = moves > rows.length && h("p", { class: "soft" }, `and ${moves - rows.length} more`);
-    return [title, size, h("p", { id: "since" }, since), rows.length > 0 && h("ul", { class: "new-moves" }, rows), more];
+    return [
+      title,
+      size,
+      h("p", { id: "since" }, since),
+      rows.length > 0 && h("ul", { class: "new-moves" }, rows),
+      more,
+    ];
   }
 
   private tell(text: string): void {

@@ -13,7 +13,13 @@ import type { DocumentView, Explanation } from "./views.js";
 const MAX_EXPECTED = 4;
 
 /** The chart of a run; `forbidden` is the number of its forbidden step, the last one if undefined, none if null. */
-export function chart(document: DocumentView, tape: Tape, forbidden: number | null | undefined, explanation: Explanation | null, step: number | undefined): HTMLElement {
+export function chart(
+  document: DocumentView,
+  tape: Tape,
+  forbidden: number | null | undefined,
+  explanation: Explanation | null,
+  step: number | undefined,
+): HTMLElement {
   const bad = forbidden === null ? -1 : (forbidden ?? tape.before + tape.count) - 1 - tape.before;
   const detail = h("aside", { class: "card step-detail", "aria-live": "polite", "aria-label": "the step" });
   const allowed = bad >= 0 ? (explanation?.allowed ?? []).slice(0, MAX_EXPECTED) : [];
@@ -24,7 +30,15 @@ export function chart(document: DocumentView, tape: Tape, forbidden: number | nu
     const part = partOf(allowed[at]?.switch ?? "");
     const lane = tape.parts === null ? gate : part;
     const known = lanes.includes(lane);
-    return { kind: known ? "output" : "quiescence", gate: known ? gate : "", lane, text, class: "expected", note: "expected", mark: "" };
+    return {
+      kind: known ? "output" : "quiescence",
+      gate: known ? gate : "",
+      lane,
+      text,
+      class: "expected",
+      note: "expected",
+      mark: "",
+    };
   };
   const step_at = (at: number): Step => {
     if (at >= tape.count) return { ...expected(at - tape.count), time: tape.step(tape.count - 1).time ?? 0 };
@@ -38,12 +52,24 @@ export function chart(document: DocumentView, tape: Tape, forbidden: number | nu
     step: step_at,
     lanes,
     timed: tape.timed,
-    onSelect: (at) => fill(detail, at < tape.count ? stepDetail(document, tape, at) : h("p", null, `What the model allowed instead of step ${tape.before + bad + 1}.`)),
+    onSelect: (at) =>
+      fill(
+        detail,
+        at < tape.count
+          ? stepDetail(document, tape, at)
+          : h("p", null, `What the model allowed instead of step ${tape.before + bad + 1}.`),
+      ),
   });
   const first = step === undefined ? Math.max(0, bad) : step - 1 - tape.before;
   requestAnimationFrame(() => sequence.list.select(Math.max(0, Math.min(first, tape.count - 1))));
   const rows = Math.min(14, tape.count + allowed.length);
-  const box = h("div", { class: "card sequence-card" }, tape.before > 0 && h("p", { class: "soft" }, `${plural(tape.before, "step")} before these are in the record only.`), sequence.element);
+  const box = h(
+    "div",
+    { class: "card sequence-card" },
+    tape.before > 0 &&
+      h("p", { class: "soft" }, `${plural(tape.before, "step")} before these are in the record only.`),
+    sequence.element,
+  );
   box.style.height = `${Math.max(280, 30 * rows + 130)}px`;
   return h("div", { class: "chart" }, box, detail);
 }
@@ -66,7 +92,17 @@ function stepDetail(document: DocumentView, tape: Tape, at: number): Child {
     long(text, "the label"),
     of !== null && h("p", { class: "soft" }, `cut: it has ${of.toLocaleString("en")} characters`),
     facts([
-      ["who", { input: "the tester, an input", output: "the system, an output", quiescence: "nobody: silence", delay: "nobody: time passed", observed: "another client, an input that the tester observed", breakdown: "the system: it broke down" }[step.kind]],
+      [
+        "who",
+        {
+          input: "the tester, an input",
+          output: "the system, an output",
+          quiescence: "nobody: silence",
+          delay: "nobody: time passed",
+          observed: "another client, an input that the tester observed",
+          breakdown: "the system: it broke down",
+        }[step.kind],
+      ],
       ["time", tape.timed ? duration(step.time ?? 0) : null],
       ["transitions", switches.length > 0 ? switches.map((it) => [known.has(it) ? switchLink(it) : it, " "]) : null],
       ["possible states after it", belief === null ? null : plural(belief, "state")],

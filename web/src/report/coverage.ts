@@ -15,12 +15,22 @@ export interface StatusText {
 export const STATUS: Record<Status, StatusText> = {
   taken: { sign: "✓", word: "taken", about: "certainly taken by a run", mark: "taken" },
   failing: { sign: "✗", word: "failing runs only", about: "taken, but only by runs that failed", mark: "suspect" },
-  maybe: { sign: "~", word: "possibly taken", about: "one of several transitions that explain a message", mark: "maybe" },
+  maybe: {
+    sign: "~",
+    word: "possibly taken",
+    about: "one of several transitions that explain a message",
+    mark: "maybe",
+  },
   never: { sign: "○", word: "never taken", about: "a path leads to it, no run went there", mark: "never" },
   unreachable: { sign: "⊘", word: "unreachable", about: "proved: nothing can take it", mark: "unreachable" },
   unseen: { sign: "τ", word: "internal", about: "it has no message, so nobody can see it", mark: "" },
   plain: { sign: "·", word: "reachable", about: "a path leads to it", mark: "" },
-  unknown: { sign: "?", word: "never taken, reach unknown", about: "not taken, and not known whether it can be", mark: "never" },
+  unknown: {
+    sign: "?",
+    word: "never taken, reach unknown",
+    about: "not taken, and not known whether it can be",
+    mark: "never",
+  },
 };
 
 export const ORDER: Status[] = ["taken", "failing", "maybe", "never", "unknown", "unreachable", "unseen", "plain"];

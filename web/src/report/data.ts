@@ -28,7 +28,12 @@ export class Tape {
 
   step(index: number): Step {
     const [kind, gate, text, , , , part] = this.label(index);
-    const step = { kind: STEP_KINDS[kind] ?? "delay", gate: isMessage(kind) ? gate : "", text, time: this.times[index] ?? 0 };
+    const step = {
+      kind: STEP_KINDS[kind] ?? "delay",
+      gate: isMessage(kind) ? gate : "",
+      text,
+      time: this.times[index] ?? 0,
+    };
     return part !== null && this.parts !== null ? { ...step, lane: part } : step;
   }
 

@@ -11,9 +11,17 @@ const MAX_ALLOWED = 8;
 
 /** What was seen beside what was allowed; values that differ are marked. */
 export function gotExpected(told: Explanation): HTMLElement {
-  const allowed = told.allowed.slice(0, MAX_ALLOWED).map((it) =>
-    h("li", null, h("code", null, excerpt(labelText(it.label), 300)), it.switch !== undefined && [" by ", switchLink(it.switch)], difference(it)),
-  );
+  const allowed = told.allowed
+    .slice(0, MAX_ALLOWED)
+    .map((it) =>
+      h(
+        "li",
+        null,
+        h("code", null, excerpt(labelText(it.label), 300)),
+        it.switch !== undefined && [" by ", switchLink(it.switch)],
+        difference(it),
+      ),
+    );
   const more = told.allowed.length - allowed.length;
   return h(
     "div",
@@ -37,7 +45,15 @@ function labelText(label: string): string {
 /** The fields whose values differ, each with both. */
 function difference({ differences = [] }: Allowed): Child {
   const row = ({ field, got, expected }: { field: string; got: string; expected: string }): HTMLElement =>
-    h("span", { class: "difference" }, h("b", null, field), ": got ", h("mark", { class: "bad" }, excerpt(got, 200)), ", expected ", h("mark", { class: "good" }, excerpt(expected, 200)));
+    h(
+      "span",
+      { class: "difference" },
+      h("b", null, field),
+      ": got ",
+      h("mark", { class: "bad" }, excerpt(got, 200)),
+      ", expected ",
+      h("mark", { class: "good" }, excerpt(expected, 200)),
+    );
   return differences.length > 0 && h("div", { class: "differences" }, differences.map(row));
 }
 
@@ -48,19 +64,51 @@ export function reasons(told: Explanation): Child {
   // Of several states, what they share is said once.
   const shared = facts.length > 1 ? (facts[0] ?? []).filter((fact) => facts.every((all) => all.includes(fact))) : [];
   const states = told.states.map((it, at) =>
-    h("tr", null, h("td", null, h("b", null, it.location)), h("td", null, h("code", null, excerpt((facts[at] ?? []).filter((fact) => !shared.includes(fact)).join(", "), 600) || "–"))),
+    h(
+      "tr",
+      null,
+      h("td", null, h("b", null, it.location)),
+      h(
+        "td",
+        null,
+        h("code", null, excerpt((facts[at] ?? []).filter((fact) => !shared.includes(fact)).join(", "), 600) || "–"),
+      ),
+    ),
   );
   const why = told.why_not.map((it) =>
-    h("tr", null, h("td", null, switchLink(it.switch)), h("td", null, state(it.state)), h("td", null, h("code", null, excerpt(it.reason, 600)))),
+    h(
+      "tr",
+      null,
+      h("td", null, switchLink(it.switch)),
+      h("td", null, state(it.state)),
+      h("td", null, h("code", null, excerpt(it.reason, 600))),
+    ),
   );
   const more = told.n_states - told.states.length;
   return h(
     "div",
     { class: "pair" },
     states.length > 0 &&
-      h("div", null, h("h3", null, "The model could be in"), h("table", { class: "states" }, h("tr", null, h("th", null, "state"), h("th", null, "values")), states), shared.length > 0 && h("p", null, "In all of them: ", h("code", null, excerpt(shared.join(", "), 600))), more > 0 && h("p", { class: "soft" }, `or one of ${more} more`)),
+      h(
+        "div",
+        null,
+        h("h3", null, "The model could be in"),
+        h("table", { class: "states" }, h("tr", null, h("th", null, "state"), h("th", null, "values")), states),
+        shared.length > 0 && h("p", null, "In all of them: ", h("code", null, excerpt(shared.join(", "), 600))),
+        more > 0 && h("p", { class: "soft" }, `or one of ${more} more`),
+      ),
     why.length > 0 &&
-      h("div", null, h("h3", null, "Why not"), h("table", { class: "why-not" }, h("tr", null, h("th", null, "transition"), h("th", null, "state"), h("th", null, "reason")), why)),
+      h(
+        "div",
+        null,
+        h("h3", null, "Why not"),
+        h(
+          "table",
+          { class: "why-not" },
+          h("tr", null, h("th", null, "transition"), h("th", null, "state"), h("th", null, "reason")),
+          why,
+        ),
+      ),
   );
 }
 
@@ -85,7 +133,12 @@ export function reproduce(document: DocumentView, run: number, smaller: SmallerV
   const box = h("div", null);
   const show = (language: string): void => {
     const text = forms.find((it) => it.language === language)?.text ?? "";
-    fill(box, language === "ioxide" ? copyable(text, "the command that does this run again") : copyableBlock(text, `the ${language} lines that do the run again`));
+    fill(
+      box,
+      language === "ioxide"
+        ? copyable(text, "the command that does this run again")
+        : copyableBlock(text, `the ${language} lines that do the run again`),
+    );
   };
   const first = scripts[0]?.language ?? "ioxide";
   show(first);
@@ -93,8 +146,20 @@ export function reproduce(document: DocumentView, run: number, smaller: SmallerV
     "div",
     { class: "reproduce" },
     h("h3", null, "Reproduce it"),
-    forms.length > 1 && choice("how to reproduce the failure", forms.map(({ language }) => ({ key: language, text: language === "ioxide" ? "with ioxide" : language })), first, show),
+    forms.length > 1 &&
+      choice(
+        "how to reproduce the failure",
+        forms.map(({ language }) => ({ key: language, text: language === "ioxide" ? "with ioxide" : language })),
+        first,
+        show,
+      ),
     box,
-    smaller !== undefined && smaller.references.length > 0 && h("ul", { class: "soft references" }, smaller.references.map((it) => h("li", null, excerpt(it, 200)))),
+    smaller !== undefined &&
+      smaller.references.length > 0 &&
+      h(
+        "ul",
+        { class: "soft references" },
+        smaller.references.map((it) => h("li", null, excerpt(it, 200))),
+      ),
   );
 }

@@ -42,9 +42,22 @@ function start(): void {
   applyTheme();
   const data = read();
   const tabs = TABS.filter((tab) => tab.is(data));
-  const nav = h("nav", { "aria-label": "parts of the report" }, tabs.map(({ key, text }) => h("a", { href: to(key), "data-tab": key }, text)));
+  const nav = h(
+    "nav",
+    { "aria-label": "parts of the report" },
+    tabs.map(({ key, text }) => h("a", { href: to(key), "data-tab": key }, text)),
+  );
   const main = h("main", { id: "main", tabindex: -1 });
-  fill(byId("app"), h("a", { class: "skip", href: "#main", onclick: (event: Event) => (event.preventDefault(), main.focus()) }, "to the content"), masthead(data, nav), main);
+  fill(
+    byId("app"),
+    h(
+      "a",
+      { class: "skip", href: "#main", onclick: (event: Event) => (event.preventDefault(), main.focus()) },
+      "to the content",
+    ),
+    masthead(data, nav),
+    main,
+  );
   const show = (): void => {
     const [key = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
     const tab = tabs.find((it) => it.key === key) ?? tabs[0];
@@ -55,7 +68,12 @@ function start(): void {
       else link.removeAttribute("aria-current");
     }
     main.className = run ? "run" : (tab?.key ?? "");
-    fill(main, run ? runPage(data, Number(rest[0]), rest[1] === undefined ? undefined : Number(rest[1])) : tab?.show(data, rest));
+    fill(
+      main,
+      run
+        ? runPage(data, Number(rest[0]), rest[1] === undefined ? undefined : Number(rest[1]))
+        : tab?.show(data, rest),
+    );
     scrollTo(0, 0);
   };
   addEventListener("hashchange", show);

@@ -30,7 +30,8 @@ class ModelPage {
     this.states = switches.map((it) => status(document, it));
     this.shown = switches.map((_, at) => at);
     const svg = picture();
-    this.graph = svg && new GraphView(svg, { onSwitch: (at) => this.open(at), onLocation: (name) => this.search(name) });
+    this.graph =
+      svg && new GraphView(svg, { onSwitch: (at) => this.open(at), onLocation: (name) => this.search(name) });
     this.graph?.mark((at) => STATUS[this.states[at] ?? "unknown"].mark);
     this.list = new VirtualList({
       label: "transitions",
@@ -120,7 +121,15 @@ class ModelPage {
   private describe(at: number): void {
     const it = this.switches[at];
     if (it === undefined) {
-      fill(this.detail, h("p", { class: "soft card" }, "Choose a transition, in the graph or in the list, to see its source, its requirements and the runs that took it."));
+      fill(
+        this.detail,
+        h(
+          "p",
+          { class: "soft card" },
+          "Choose a transition, in the graph or in the list, to see its source, its requirements " +
+            "and the runs that took it.",
+        ),
+      );
       return;
     }
     const state = this.states[at] ?? "unknown";
@@ -155,18 +164,31 @@ class ModelPage {
     const list = (word: string, told: RunListView): Child =>
       told.n > 0 && [
         h("dt", null, word),
-        h("dd", { class: "runs" }, told.first.map((run) => [link(`${run}`, "run", run), " "]), told.n > told.first.length && `and ${told.n - told.first.length} more`),
+        h(
+          "dd",
+          { class: "runs" },
+          told.first.map((run) => [link(`${run}`, "run", run), " "]),
+          told.n > told.first.length && `and ${told.n - told.first.length} more`,
+        ),
       ];
     return [
       h("h3", null, times(taken.certain, taken.possible - taken.certain)),
-      h("dl", { class: "facts" }, list("passing runs", taken.passing), list("failing runs", taken.failing), list("other runs", taken.others)),
+      h(
+        "dl",
+        { class: "facts" },
+        list("passing runs", taken.passing),
+        list("failing runs", taken.failing),
+        list("other runs", taken.others),
+      ),
     ];
   }
 }
 
 function times(certain: number, perhaps: number): string {
   const sure = certain > 0 ? `Taken ${plural(certain, "time")}` : "Not certainly taken";
-  return perhaps > 0 ? `${sure}, possibly ${certain > 0 ? `${plural(perhaps, "time")} more` : plural(perhaps, "time")}` : sure;
+  return perhaps > 0
+    ? `${sure}, possibly ${certain > 0 ? `${plural(perhaps, "time")} more` : plural(perhaps, "time")}`
+    : sure;
 }
 
 /** A fresh copy of the picture in this page. */

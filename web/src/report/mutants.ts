@@ -21,10 +21,12 @@ export function mutantsPage({ mutation }: DocumentView): Child {
 }
 
 function score(mutation: MutationPage): HTMLElement {
-  const count = (word: MutantRow["outcome"]): number => mutation.mutants.filter(({ outcome }) => outcome === word).length;
+  const count = (word: MutantRow["outcome"]): number =>
+    mutation.mutants.filter(({ outcome }) => outcome === word).length;
   const [killed, survived] = [count("killed"), count("survived")];
   const share = killed + survived === 0 ? 100 : (100 * killed) / (killed + survived);
-  const by = mutation.suite === "" ? `a suite of ${plural(mutation.tests.length, "test")} made from them` : mutation.suite;
+  const by =
+    mutation.suite === "" ? `a suite of ${plural(mutation.tests.length, "test")} made from them` : mutation.suite;
   return h(
     "section",
     { class: `verdict ${survived === 0 ? "pass" : "fail"}`, "aria-label": "score" },
@@ -56,7 +58,10 @@ function mutants(mutation: MutationPage): HTMLElement {
   const present = OUTCOMES.filter((it) => mutation.mutants.some(({ outcome }) => outcome === it));
   const chips = choice<MutantRow["outcome"] | "all">(
     "which mutants",
-    [{ key: "all", text: `all ${all.length}` }, ...present.map((key) => ({ key, text: `${SIGNS[key].sign} ${SIGNS[key].word}` }))],
+    [
+      { key: "all", text: `all ${all.length}` },
+      ...present.map((key) => ({ key, text: `${SIGNS[key].sign} ${SIGNS[key].word}` })),
+    ],
     "all",
     (key) => {
       shown = all.filter((at) => key === "all" || mutation.mutants[at]?.outcome === key);
@@ -73,7 +78,13 @@ function rank({ mutants: list }: MutationPage, at: number): number {
 
 function row({ id, outcome, operators: by }: MutantRow): HTMLElement {
   const { sign, word, mark } = SIGNS[outcome];
-  return h("div", null, h("span", { class: `dot ${mark}`, title: word }, sign, h("span", { class: "sr" }, word)), h("b", null, excerpt(id, 60)), h("span", { class: "soft" }, by));
+  return h(
+    "div",
+    null,
+    h("span", { class: `dot ${mark}`, title: word }, sign, h("span", { class: "sr" }, word)),
+    h("b", null, excerpt(id, 60)),
+    h("span", { class: "soft" }, by),
+  );
 }
 
 function told(it: MutantRow, killers: number[]): Child {
@@ -86,7 +97,13 @@ function told(it: MutantRow, killers: number[]): Child {
     it.reason !== "" && h("p", null, it.reason),
     h("pre", { class: "long diff" }, it.diff.split("\n").filter(Boolean).map(line)),
     it.witness.length > 0 && [h("h3", null, needs), long(it.witness.join("\n"), needs, 4000)],
-    killers.length > 0 && h("p", { class: "soft" }, `killed by ${killers.length === 1 ? "test" : "tests"} ${killers.slice(0, 40).join(", ")}${killers.length > 40 ? " and more" : ""}`),
+    killers.length > 0 &&
+      h(
+        "p",
+        { class: "soft" },
+        `killed by ${killers.length === 1 ? "test" : "tests"} ${killers.slice(0, 40).join(", ")}`,
+        killers.length > 40 && " and more",
+      ),
   ];
 }
 
@@ -107,13 +124,26 @@ function matrix(mutation: MutationPage): Child {
     row: (at) => {
       const test = mutation.tests[at] as MutationPage["tests"][number];
       const marks = (alone: boolean): string =>
-        test.kills.filter((it) => (times.get(it) === 1) === alone).map((it) => `M${column.get(it) ?? 0} 0h1v10h-1z`).join("");
+        test.kills
+          .filter((it) => (times.get(it) === 1) === alone)
+          .map((it) => `M${column.get(it) ?? 0} 0h1v10h-1z`)
+          .join("");
       const alone = test.kills.filter((it) => times.get(it) === 1).length;
       return h(
         "div",
         { class: "matrix-row", title: test.steps.slice(0, 60).join(" ") },
         h("span", { class: "n soft" }, at + 1),
-        s("svg", { viewBox: `0 0 ${width} 10`, preserveAspectRatio: "none", role: "img", "aria-label": `kills ${test.kills.length}` }, s("path", { class: "kills", d: marks(false) }), s("path", { class: "alone", d: marks(true) })),
+        s(
+          "svg",
+          {
+            viewBox: `0 0 ${width} 10`,
+            preserveAspectRatio: "none",
+            role: "img",
+            "aria-label": `kills ${test.kills.length}`,
+          },
+          s("path", { class: "kills", d: marks(false) }),
+          s("path", { class: "alone", d: marks(true) }),
+        ),
         h("span", { class: "n" }, `${test.kills.length}`),
         h("span", { class: "n soft" }, alone > 0 ? `${alone} alone` : ""),
       );
@@ -121,7 +151,15 @@ function matrix(mutation: MutationPage): Child {
   });
   const box = h("div", { class: "matrix" }, list.element);
   box.style.height = `${Math.min(420, mutation.tests.length * 26 + 4)}px`;
-  return card("Kill matrix", h("p", { class: "soft" }, "A line is a test, a column a mutant; dark marks are mutants that no other test kills."), box);
+  return card(
+    "Kill matrix",
+    h(
+      "p",
+      { class: "soft" },
+      "A line is a test, a column a mutant; dark marks are mutants that no other test kills.",
+    ),
+    box,
+  );
 }
 
 function operators(mutation: MutationPage): HTMLElement {
@@ -135,5 +173,18 @@ function operators(mutation: MutationPage): HTMLElement {
   const line = ([name, counts]: [string, Map<string, number>]): HTMLElement =>
     h("tr", null, h("td", null, name), words.map((word) => h("td", { class: "number" }, counts.get(word) ?? 0)));
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
-  return card("By operator", h("table", null, h("tr", null, h("th", null, "operator"), words.map((word) => h("th", { class: "number" }, word))), sorted.map(line)));
+  return card(
+    "By operator",
+    h(
+      "table",
+      null,
+      h(
+        "tr",
+        null,
+        h("th", null, "operator"),
+        words.map((word) => h("th", { class: "number" }, word)),
+      ),
+      sorted.map(line),
+    ),
+  );
 }

@@ -8,7 +8,15 @@ import { counted, ORDER, STATUS } from "./coverage.js";
 import { chart } from "./chart.js";
 import { Tape } from "./data.js";
 import { gotExpected, reasons, reproduce } from "./failure.js";
-import type { CampaignView, DocumentView, FailureJson, MeasureRecord, PartFamily, ReasonsJson, SmallerView } from "./views.js";
+import type {
+  CampaignView,
+  DocumentView,
+  FailureJson,
+  MeasureRecord,
+  PartFamily,
+  ReasonsJson,
+  SmallerView,
+} from "./views.js";
 import { card, link, plural, stacked } from "./parts.js";
 
 /** Kinds of failures told on the first page. */
@@ -77,15 +85,32 @@ function failureCard(document: DocumentView, failure: FailureJson, isFirst: bool
   const explanation = smaller?.explanation ?? failure.explanation;
   const again = failure.replayed && `failed again ${failure.replayed.reproduced} of ${failure.replayed.of} times`;
   const facts = [plural(failure.runs, "run"), `first: run ${failure.first}, step ${failure.forbidden}`, again];
-  const more = [explanation && reasons(explanation), smallestRun(document, failure, smaller), reproduce(document, failure.first, smaller)];
+  const more = [
+    explanation && reasons(explanation),
+    smallestRun(document, failure, smaller),
+    reproduce(document, failure.first, smaller),
+  ];
   return h(
     "section",
     { class: "card failure" },
-    h("h2", null, badge("fail", "failure"), excerpt(smaller?.explanation ? `not allowed: ${smaller.explanation.observed}` : failure.reason || failure.id, 200)),
+    h(
+      "h2",
+      null,
+      badge("fail", "failure"),
+      excerpt(
+        smaller?.explanation ? `not allowed: ${smaller.explanation.observed}` : failure.reason || failure.id,
+        200,
+      ),
+    ),
     explanation && gotExpected(explanation),
     isFirst ? more : h("details", null, h("summary", null, "why not, the smallest run, how to reproduce it"), more),
     h("p", { class: "soft" }, facts.filter(Boolean).join(" · ")),
-    h("p", null, link(`Open run ${failure.first}`, "run", failure.first), h("span", { class: "soft" }, " · failure id: ", h("code", null, failure.id))),
+    h(
+      "p",
+      null,
+      link(`Open run ${failure.first}`, "run", failure.first),
+      h("span", { class: "soft" }, " · failure id: ", h("code", null, failure.id)),
+    ),
   );
 }
 
@@ -95,8 +120,14 @@ function smallestRun(document: DocumentView, failure: FailureJson, smaller: Smal
   const tape = smaller?.tape ?? found;
   if (tape === undefined) return null;
   const steps = plural(tape.before + tape.label.length, "step");
-  const title = smaller === undefined ? `The run: ${steps}` : `The ${smaller.minimal ? "smallest" : "smaller"} failing run: ${steps}`;
-  const told = smaller && `made from ${plural(smaller.from, "step")} by ${plural(smaller.attempts, "run")}; it fails ${smaller.reproduced} of ${smaller.of} times`;
+  const title =
+    smaller === undefined
+      ? `The run: ${steps}`
+      : `The ${smaller.minimal ? "smallest" : "smaller"} failing run: ${steps}`;
+  const told =
+    smaller &&
+    `made from ${plural(smaller.from, "step")} by ${plural(smaller.attempts, "run")}; ` +
+    `it fails ${smaller.reproduced} of ${smaller.of} times`;
   const explanation = smaller?.explanation ?? (smaller === undefined ? failure.explanation : null);
   return h(
     "div",
@@ -128,8 +159,18 @@ function coverageCard(document: DocumentView): Child {
 function partsCard({ parts }: CampaignView): Child {
   if (parts.length === 0) return null;
   const row = ({ name, instances, total, some, each }: PartFamily): HTMLElement =>
-    h("tr", null, h("td", null, h("code", null, name)), h("td", { class: "number" }, instances), h("td", { class: "number" }, total), h("td", { class: "number" }, some), h("td", { class: "number" }, each));
-  const head = ["part", "instances", "transitions", "covered in some", "covered in all"].map((text) => h("th", null, text));
+    h(
+      "tr",
+      null,
+      h("td", null, h("code", null, name)),
+      h("td", { class: "number" }, instances),
+      h("td", { class: "number" }, total),
+      h("td", { class: "number" }, some),
+      h("td", { class: "number" }, each),
+    );
+  const head = ["part", "instances", "transitions", "covered in some", "covered in all"].map((text) =>
+    h("th", null, text),
+  );
   return card("The parts", h("table", { class: "parts" }, h("tr", null, head), parts.map(row)));
 }
 
@@ -150,19 +191,44 @@ function measuresCard({ figures }: CampaignView): Child {
     const left = (total ?? seen) - seen;
     const named = missing.map((name) => h("li", null, excerpt(name, 200)));
     const more = left - missing.length;
-    const rest = left > 0 && h("details", null, h("summary", null, `${left} not seen`), h("ul", null, named, more > 0 && h("li", null, `and ${more} more`)));
+    const rest =
+      left > 0 &&
+      h(
+        "details",
+        null,
+        h("summary", null, `${left} not seen`),
+        h("ul", null, named, more > 0 && h("li", null, `and ${more} more`)),
+      );
     const bar = total !== undefined && total > 0 && h("meter", { min: "0", max: String(total), value: String(seen) });
-    return h("tr", null, h("td", null, MEASURES[measure] ?? measure), h("td", { class: "number" }, total === undefined ? String(seen) : `${seen} of ${total}`), h("td", null, bar), h("td", null, rest));
+    return h(
+      "tr",
+      null,
+      h("td", null, MEASURES[measure] ?? measure),
+      h("td", { class: "number" }, total === undefined ? String(seen) : `${seen} of ${total}`),
+      h("td", null, bar),
+      h("td", null, rest),
+    );
   };
-  const far = (history?.extents ?? []).map(({ variable, least, most }) => h("li", null, h("code", null, variable), ` ${least} to ${most}`));
+  const far = (history?.extents ?? []).map(({ variable, least, most }) =>
+    h("li", null, h("code", null, variable), ` ${least} to ${most}`),
+  );
   const chance = history?.new_pairs_per_million;
   return card(
     "Coverage",
     h("table", { class: "measures" }, measures.map(row)),
-    h("p", { class: "soft" }, "Cases that guards exclude are not listed; some of the listed cases may still be impossible."),
+    h(
+      "p",
+      { class: "soft" },
+      "Cases that guards exclude are not listed; some of the listed cases may still be impossible.",
+    ),
     history !== null && h("p", null, `The longest run had ${plural(history.longest_run, "step")}.`),
     far.length > 0 && h("details", null, h("summary", null, "Ranges of variables"), h("ul", null, far)),
-    chance !== undefined && h("p", { class: "soft" }, `Estimated chance that the next step covers a new pair: ${(chance / 1e4).toFixed(1)} %.`),
+    chance !== undefined &&
+      h(
+        "p",
+        { class: "soft" },
+        `Estimated chance that the next step covers a new pair: ${(chance / 1e4).toFixed(1)} %.`,
+      ),
   );
 }
 
@@ -176,7 +242,10 @@ function figuresCard({ figures }: CampaignView): HTMLElement {
     { word: "interrupted", n: runs.interrupted, mark: "interrupted", sign: "‖" },
     { word: "not ended", n: runs.cut, mark: "interrupted", sign: "‖" },
   ];
-  const rate = figures.time_ns > 0 ? `, ${Math.round(figures.steps / (figures.time_ns / 1e9)).toLocaleString("en")} a second` : "";
+  const rate =
+    figures.time_ns > 0
+      ? `, ${Math.round(figures.steps / (figures.time_ns / 1e9)).toLocaleString("en")} a second`
+      : "";
   const time = figures.time_ns > 0 ? ` in ${duration(figures.time_ns)}${rate}` : "";
   return card(
     "The runs",
@@ -193,7 +262,12 @@ function reasonsCard(title: string, told: ReasonsJson): Child {
     h("tr", null, h("td", null, excerpt(reason, 500)), h("td", { class: "number" }, runs));
   return card(
     title,
-    h("table", null, h("tr", null, h("th", null, "reason"), h("th", { class: "number" }, "runs")), told.reasons.map(row)),
+    h(
+      "table",
+      null,
+      h("tr", null, h("th", null, "reason"), h("th", { class: "number" }, "runs")),
+      told.reasons.map(row),
+    ),
     told.others > 0 && h("p", { class: "soft" }, `and ${plural(told.others, "run")} for other reasons`),
   );
 }

@@ -48,7 +48,12 @@ export function stacked(parts: { word: string; n: number; mark: string; sign: st
     return part;
   };
   const entry = ({ word, n, mark, sign }: { word: string; n: number; mark: string; sign: string }): HTMLElement =>
-    h("li", null, h("span", { class: `dot ${mark}`, "aria-hidden": "true" }, sign), `${n.toLocaleString("en")} ${word}`);
+    h(
+      "li",
+      null,
+      h("span", { class: `dot ${mark}`, "aria-hidden": "true" }, sign),
+      `${n.toLocaleString("en")} ${word}`,
+    );
   return h(
     "div",
     { class: "stacked" },

@@ -8,9 +8,24 @@ import { card, plural, switchLink } from "./parts.js";
 
 export function requirementsPage(document: DocumentView): Child {
   const rows = requirements(document);
-  if (rows.length === 0) return h("p", null, "The model names no requirements. Write ", h("code", null, "@req(\"R1\")"), " before a transition.");
+  if (rows.length === 0)
+    return h(
+      "p",
+      null,
+      "The model names no requirements. Write ",
+      h("code", null, '@req("R1")'),
+      " before a transition.",
+    );
   const head = ["requirement", "verdict", "transitions", "runs"].map((text) => h("th", null, text));
-  return card(`${plural(rows.length, "requirement")}`, h("table", { class: "requirements" }, h("tr", null, head), rows.map((it) => row(document, it))));
+  return card(
+    `${plural(rows.length, "requirement")}`,
+    h(
+      "table",
+      { class: "requirements" },
+      h("tr", null, head),
+      rows.map((it) => row(document, it)),
+    ),
+  );
 }
 
 interface Requirement {
@@ -33,7 +48,11 @@ function row(document: DocumentView, { name, switches }: Requirement): HTMLEleme
   const sum = (of: "passing" | "failing"): number => Math.max(0, ...taken.map((it) => it?.[of].n ?? 0));
   const one = (it: SwitchShown, at: number): Child => {
     const state: Status = states[at] ?? "unknown";
-    return [h("span", { class: `dot status ${state}`, title: STATUS[state].word }, STATUS[state].sign), switchLink(it.label), " "];
+    return [
+      h("span", { class: `dot status ${state}`, title: STATUS[state].word }, STATUS[state].sign),
+      switchLink(it.label),
+      " ",
+    ];
   };
   return h(
     "tr",
@@ -57,5 +76,7 @@ function verdict(document: DocumentView, switches: SwitchShown[], states: Status
   const seen = states.filter((it) => it === "taken" || it === "failing").length;
   if (seen === states.length) return badge("pass", "exercised");
   if (seen > 0) return badge("inconclusive", "in part");
-  return states.every((it) => it === "unreachable") ? badge("error", "unreachable") : badge("inconclusive", "not tested");
+  return states.every((it) => it === "unreachable")
+    ? badge("error", "unreachable")
+    : badge("inconclusive", "not tested");
 }

@@ -39,7 +39,10 @@ function header(document: DocumentView, number: number, row: RunRow | undefined)
     const other = runs[at + by];
     return at >= 0 && other !== undefined && link(text, "run", other[0]);
   };
-  const told = row === undefined ? ["not ended"] : [plural(row[2], "step"), row[3] > 0 ? duration(row[3]) : "", `seed ${row[8]}`, row[4]];
+  const told =
+    row === undefined
+      ? ["not ended"]
+      : [plural(row[2], "step"), row[3] > 0 ? duration(row[3]) : "", `seed ${row[8]}`, row[4]];
   return h(
     "div",
     { class: "run-header" },
@@ -51,7 +54,13 @@ function header(document: DocumentView, number: number, row: RunRow | undefined)
 }
 
 /** What was wrong: seen, allowed, where the specification was, why not, how to have it again. */
-function trouble(document: DocumentView, number: number, told: TroubleView, row: RunRow | undefined, smaller: SmallerView | undefined): HTMLElement {
+function trouble(
+  document: DocumentView,
+  number: number,
+  told: TroubleView,
+  row: RunRow | undefined,
+  smaller: SmallerView | undefined,
+): HTMLElement {
   const kind = row?.[6] ?? null;
   const failure = kind === null ? undefined : document.campaign?.figures.failures[kind];
   const again = failure?.first === number && failure.replayed;
@@ -63,8 +72,19 @@ function trouble(document: DocumentView, number: number, told: TroubleView, row:
     told.explanation && reasons(told.explanation),
     told.finding && finding(told.finding),
     again && h("p", { class: "soft" }, `Repeated, it failed ${again.reproduced} of ${again.of} times.`),
-    told.last_words !== "" && [h("h3", null, "The system's last words"), long(told.last_words, "last words of the system", 2000)],
-    failure !== undefined && failure.first !== number && h("p", null, "Of the same kind as ", link(`run ${failure.first}`, "run", failure.first), ", which was looked into."),
+    told.last_words !== "" && [
+      h("h3", null, "The system's last words"),
+      long(told.last_words, "last words of the system", 2000),
+    ],
+    failure !== undefined &&
+      failure.first !== number &&
+      h(
+        "p",
+        null,
+        "Of the same kind as ",
+        link(`run ${failure.first}`, "run", failure.first),
+        ", which was looked into.",
+      ),
     reproduce(document, number, smaller),
   );
 }
@@ -91,16 +111,28 @@ function charts(
   const bad = row?.[1] === "fail";
   const box = h("div", { class: "chart-box" });
   const found = (): void => {
-    if (tape !== undefined) fill(box, chart(document, new Tape(tape), bad ? (details?.forbidden ?? undefined) : null, details?.explanation ?? null, step));
+    if (tape !== undefined)
+      fill(
+        box,
+        chart(
+          document,
+          new Tape(tape),
+          bad ? (details?.forbidden ?? undefined) : null,
+          details?.explanation ?? null,
+          step,
+        ),
+      );
     else fill(box, h("p", { class: "soft" }, "The steps of this run are in the record only."));
   };
   const small = (): void => {
-    if (smaller !== undefined) fill(box, chart(document, new Tape(smaller.tape), smaller.forbidden, smaller.explanation, undefined));
+    if (smaller !== undefined)
+      fill(box, chart(document, new Tape(smaller.tape), smaller.forbidden, smaller.explanation, undefined));
   };
   // The short run says more, unless a step of the long one is asked for.
   const first = smaller !== undefined && step === undefined ? "small" : "found";
   if (first === "small") small();
   else found();
+  const steps = smaller === undefined ? 0 : smaller.tape.before + smaller.tape.label.length;
   const chips =
     smaller !== undefined &&
     h(
@@ -110,12 +142,16 @@ function charts(
         "which run",
         [
           { key: "found", text: `as found: ${plural(smaller.from, "step")}` },
-          { key: "small", text: `${smaller.minimal ? "smallest" : "smaller"}: ${plural(smaller.tape.before + smaller.tape.label.length, "step")}` },
+          { key: "small", text: `${smaller.minimal ? "smallest" : "smaller"}: ${plural(steps, "step")}` },
         ],
         first,
         (key) => (key === "found" ? found() : small()),
       ),
-      h("span", { class: "soft" }, `${plural(smaller.attempts, "run")} tried; it fails ${smaller.reproduced} of ${smaller.of} times`),
+      h(
+        "span",
+        { class: "soft" },
+        `${plural(smaller.attempts, "run")} tried; it fails ${smaller.reproduced} of ${smaller.of} times`,
+      ),
     );
   return h("div", { class: "charts" }, chips, box);
 }

@@ -40,10 +40,16 @@ export function runsPage({ campaign }: DocumentView): Child {
     count.textContent = plural(shown.length, "run");
   };
   const count = h("span", { class: "soft", role: "status" }, plural(all.length, "run"));
-  const outcomes = (Object.keys(WORDS) as Outcome[]).map((key) => ({ key, n: all.filter((run) => run[1] === key).length }));
+  const outcomes = (Object.keys(WORDS) as Outcome[]).map((key) => ({
+    key,
+    n: all.filter((run) => run[1] === key).length,
+  }));
   const chips = choice<Outcome | "all">(
     "by verdict",
-    [{ key: "all", text: `all ${all.length}` }, ...outcomes.filter(({ n }) => n > 0).map(({ key, n }) => ({ key, text: `${WORDS[key]} ${n}` }))],
+    [
+      { key: "all", text: `all ${all.length}` },
+      ...outcomes.filter(({ n }) => n > 0).map(({ key, n }) => ({ key, text: `${WORDS[key]} ${n}` })),
+    ],
     "all",
     (key) => {
       only = key;
@@ -66,7 +72,12 @@ export function runsPage({ campaign }: DocumentView): Child {
     h("div", { class: "toolbar" }, chips, field, count),
     h("div", { class: "card list-card" }, list.element),
     unlisted > 0 && h("p", { class: "soft" }, `${plural(unlisted, "more run")} are in the record only.`),
-    campaign.smaller_unkept > 0 && h("p", { class: "soft" }, `${plural(campaign.smaller_unkept, "run")} that were made smaller are in the record only.`),
+    campaign.smaller_unkept > 0 &&
+      h(
+        "p",
+        { class: "soft" },
+        `${plural(campaign.smaller_unkept, "run")} that were made smaller are in the record only.`,
+      ),
   );
 }
 

@@ -22,7 +22,8 @@ export function suitePage({ suite }: DocumentView): Child {
     label: "tests",
     rowHeight: 28,
     count: () => suite.tests.length,
-    row: (at) => h("div", null, h("span", { class: "n soft" }, at + 1), h("code", null, excerpt(suite.tests[at] ?? "", 400))),
+    row: (at) =>
+      h("div", null, h("span", { class: "n soft" }, at + 1), h("code", null, excerpt(suite.tests[at] ?? "", 400))),
   });
   const failures = suite.failures.map((text) => h("li", null, h("code", null, excerpt(text, 600))));
   return h(
@@ -38,10 +39,23 @@ export function suitePage({ suite }: DocumentView): Child {
     h(
       "div",
       { class: "pair" },
-      card("Figures", facts([["method", suite.method], ...suite.figures.map(([name, n]): [string, Child] => [name, n.toLocaleString("en")])])),
+      card(
+        "Figures",
+        facts([
+          ["method", suite.method],
+          ...suite.figures.map(([name, n]): [string, Child] => [name, n.toLocaleString("en")]),
+        ]),
+      ),
       svg && h("div", { class: "card graph-card" }, new GraphView(svg).element),
     ),
     suite.tests.length > 0 &&
-      h("section", { class: "card list-card tests" }, h("h2", null, plural(suite.tests.length + suite.unlisted, "test")), list.element, suite.unlisted > 0 && h("p", { class: "soft" }, `${suite.unlisted.toLocaleString("en")} are in the suite file only.`)),
+      h(
+        "section",
+        { class: "card list-card tests" },
+        h("h2", null, plural(suite.tests.length + suite.unlisted, "test")),
+        list.element,
+        suite.unlisted > 0 &&
+          h("p", { class: "soft" }, `${suite.unlisted.toLocaleString("en")} are in the suite file only.`),
+      ),
   );
 }

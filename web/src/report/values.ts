@@ -66,13 +66,22 @@ function histogram({ values, message, field: name }: SentView): Child {
   return h(
     "div",
     { class: "histogram" },
-    s("svg", { viewBox: `0 0 ${MOST * 20} 100`, preserveAspectRatio: "none", role: "img", "aria-label": label }, counts.map(bar)),
+    s(
+      "svg",
+      { viewBox: `0 0 ${MOST * 20} 100`, preserveAspectRatio: "none", role: "img", "aria-label": label },
+      counts.map(bar),
+    ),
     h("div", { class: "axis" }, ticks),
     skewed && h("small", null, "logarithmic"),
   );
 }
 
-function binned(points: (readonly [number, number])[], scale: (n: number) => number, from: number, to: number): number[] {
+function binned(
+  points: (readonly [number, number])[],
+  scale: (n: number) => number,
+  from: number,
+  to: number,
+): number[] {
   const counts = new Array<number>(MOST).fill(0);
   for (const [value, n] of points) {
     const part = to > from ? (scale(value) - from) / (to - from) : 0;

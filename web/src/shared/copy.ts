@@ -15,7 +15,11 @@ export function copyableBlock(text: string, label: string): HTMLElement {
 }
 
 function copyButton(text: string, label: string, code: HTMLElement): HTMLElement {
-  const button = h("button", { class: "quiet", type: "button", "aria-label": `copy ${label}`, onclick: () => void copy() }, "copy");
+  const button = h(
+    "button",
+    { class: "quiet", type: "button", "aria-label": `copy ${label}`, onclick: () => void copy() },
+    "copy",
+  );
   const copy = async (): Promise<void> => {
     button.textContent = (await copied(text)) ? "copied" : select(code);
     setTimeout(() => (button.textContent = "copy"), 1500);

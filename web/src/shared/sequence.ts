@@ -140,7 +140,10 @@ export class Sequence {
     }
     if (step.kind === "breakdown") {
       const to = this.x(Math.max(0, this.lanes.length - 1));
-      return s("path", { class: "arrow broken", d: `M${to - 6} ${y - 6} L${to + 6} ${y + 6} M${to + 6} ${y - 6} L${to - 6} ${y + 6}` });
+      return s("path", {
+        class: "arrow broken",
+        d: `M${to - 6} ${y - 6} L${to + 6} ${y + 6} M${to + 6} ${y - 6} L${to - 6} ${y + 6}`,
+      });
     }
     const lane = this.x(this.lane(step));
     const input = step.kind === "input";

@@ -5,7 +5,16 @@
 
 const HIDDEN =
   // eslint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|[\u{e0000}-\u{e007f}]/gu;
+  new RegExp(
+    [
+      String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f]`,
+      String.raw`[\ufeff\ufff9-\ufffb\ufffe\uffff]`,
+      String.raw`[\ud800-\udbff](?![\udc00-\udfff])`,
+      String.raw`(?<![\ud800-\udbff])[\udc00-\udfff]`,
+      String.raw`[\u{e0000}-\u{e007f}]`,
+    ].join("|"),
+    "gu",
+  );
 
 /** `text` with every hidden character written out; line breaks and tabs stay. */
 export function visible(text: string): string {

@@ -73,7 +73,9 @@ mod tests {
         let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").replace('\\', "\\\\");
         let message = |test: bool, path: &str| {
             format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"{manifest}","target":{{"kind":["test"],"name":"it","test":true}},"profile":{{"opt_level":"0","test":{test}}},"executable":{path}}}"#
+                r#"{{"reason":"compiler-artifact","manifest_path":"{manifest}",
+                "target":{{"kind":["test"],"name":"it","test":true}},
+                "profile":{{"opt_level":"0","test":{test}}},"executable":{path}}}"#
             )
         };
         let program =

@@ -90,9 +90,11 @@ fn edges(manifest: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const TABLE: &str = "# A\n\n## Crates\n\n| crate | one line | may use | must not know |\n| --- | --- | --- | --- |\n\
+    const TABLE: &str = "# A\n\n## Crates\n\n| crate | one line | may use | must not know |\n\
+                         | --- | --- | --- | --- |\n\
         | `model` | words | nothing of ours | files |\n| `lang` | text | model | runs |\n\
-        | `cli` (`ioxide-cli`) | flags | all but `bench` | algorithms |\n| `bench` | figures | all | users |\n\n## Next\n\n| `x` | y | z |\n";
+        | `cli` (`ioxide-cli`) | flags | all but `bench` | algorithms |\n| `bench` | figures | all | users |\n\
+        \n## Next\n\n| `x` | y | z |\n";
 
     #[test]
     fn the_table_says_who_may_use_whom() {
@@ -113,7 +115,8 @@ mod tests {
 
     #[test]
     fn an_edge_upwards_is_found() {
-        let manifest = "[dependencies]\nioxide-cli.workspace = true\nserde = \"1\"\n[dev-dependencies]\nioxide-lang = \"1\"";
+        let manifest = "[dependencies]\nioxide-cli.workspace = true\nserde = \"1\"\n[dev-dependencies]\n\
+                        ioxide-lang = \"1\"";
         assert_eq!(edges(manifest), ["cli"]);
     }
 }

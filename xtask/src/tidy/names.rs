@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn the_glossary_names_types_that_exist() {
         let all = register(&[("a.rs", "pub struct Switch;")]);
-        let text = "# A\n## Glossary\n\n| word | is | type |\n| --- | --- | --- |\n| switch | x `y` | `Switch`, `Edge` |\n\n## B\n| `Z` |\n";
+        let text = "# A\n## Glossary\n\n| word | is | type |\n| --- | --- | --- |\n\
+                    | switch | x `y` | `Switch`, `Edge` |\n\n## B\n| `Z` |\n";
         assert_eq!(all.unknown_in_glossary(text).len(), 1);
         assert_eq!(all.unknown_in_glossary("# A").len(), 1);
     }

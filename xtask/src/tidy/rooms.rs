@@ -70,7 +70,8 @@ mod tests {
                 &format!("\n## Where is it?\n\n| a | b |\n| --- | --- |\n| does it | {cell} |\n"),
             )
         };
-        let right = "`model/suggest.rs::nearest_name`, `model/suggest.rs::MAX_CANDIDATES`, `model/term`, `web/src/explorer`";
+        let right = "`model/suggest.rs::nearest_name`, `model/suggest.rs::MAX_CANDIDATES`, `model/term`, \
+                     `web/src/explorer`";
         assert_eq!(check(right), Vec::<String>::new());
         assert_eq!(check("`model/suggest.rs::nearest`").len(), 1, "it is the beginning of another name");
         assert_eq!(check("`model/sugest.rs`").len(), 1);

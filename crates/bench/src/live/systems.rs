@@ -101,7 +101,8 @@ impl StoreSystem {
         match self {
             Self::InProcess => String::new(),
             Self::Http => format!(
-                "[sut.s]\nkind = \"http\"\nurl = \"http://127.0.0.1:{}\"\nreset = {{ method = \"DELETE\", path = \"/\" }}\n\
+                "[sut.s]\nkind = \"http\"\nurl = \"http://127.0.0.1:{}\"\n\
+                 reset = {{ method = \"DELETE\", path = \"/\" }}\n\
                  [sut.s.inputs]\nPUT = {{ method = \"PUT\", path = \"/{{k}}\", body = '{{v}}' }}\n\
                  GET = {{ method = \"GET\", path = \"/{{k}}\" }}\nDEL = {{ method = \"DELETE\", path = \"/{{k}}\" }}\n\
                  [sut.s.outputs]\nDONE = {{ status = 204 }}\nGONE = {{ status = 410 }}\nNONE = {{ status = 404 }}\n\
@@ -109,7 +110,8 @@ impl StoreSystem {
                 port(0)
             ),
             Self::TwoConnections => format!(
-                "[sut.s]\nreset = \"reconnect\"\n[sut.s.connections.writer]\nkind = \"text\"\naddress = \"127.0.0.1:{}\"\n\
+                "[sut.s]\nreset = \"reconnect\"\n[sut.s.connections.writer]\nkind = \"text\"\n\
+                 address = \"127.0.0.1:{}\"\n\
                  reset = {{ send = \"CLEAR\", expect = 'CLEARED' }}\n\
                  [sut.s.connections.writer.inputs]\nPUT = \"PUT {{k}} {{v}}\"\nDEL = \"DEL {{k}}\"\n\
                  [sut.s.connections.writer.outputs]\nDONE = 'DONE'\nGONE = 'GONE'\n\
@@ -130,8 +132,10 @@ impl StoreSystem {
                     _ => format!("address = \"127.0.0.1:{}\"\nreset = \"reconnect\"\n", port(0)),
                 };
                 format!(
-                    "[sut.s]\nkind = \"text\"\n{way}[sut.s.inputs]\nPUT = \"PUT {{k}} {{v}}\"\nGET = \"GET {{k}}\"\nDEL = \"DEL {{k}}\"\n\
-                     [sut.s.outputs]\nDONE = 'DONE'\nGONE = 'GONE'\nVALUE = 'VALUE (?P<v>[0-9]+)'\nNONE = 'NONE'\n{ticks}"
+                    "[sut.s]\nkind = \"text\"\n{way}[sut.s.inputs]\nPUT = \"PUT {{k}} {{v}}\"\n\
+                     GET = \"GET {{k}}\"\nDEL = \"DEL {{k}}\"\n\
+                     [sut.s.outputs]\nDONE = 'DONE'\nGONE = 'GONE'\nVALUE = 'VALUE (?P<v>[0-9]+)'\n\
+                     NONE = 'NONE'\n{ticks}"
                 )
             }
         }

@@ -29,14 +29,16 @@ pub struct RealSystem {
 /// Returns the systems whose server is installed.
 ///
 /// The fewest steps are counted by hand: each input has its answer. A list of two needs one push and is popped from the
-/// wrong end (4); a hash has one field, and deleting another one says that one is gone (4). Adding to a key that is there
-/// replaces it (4); text is appended in front of what is there, which shows when it is read (6); of two keys asked for at
-/// once only the first is found (4). Two delayed jobs are both kicked by a kick of one (6); a job that is put, reserved and
-/// released is not there when it is reserved again (8); a long body is cut when it is reserved (4).
+/// wrong end (4); a hash has one field, and deleting another one says that one is gone (4). Adding to a key that is
+/// there replaces it (4); text is appended in front of what is there, which shows when it is read (6); of two keys
+/// asked for at once only the first is found (4). Two delayed jobs are both kicked by a kick of one (6); a job that
+/// is put, reserved and released is not there when it is reserved again (8); a long body is cut when it is reserved
+/// (4).
 ///
-/// The same fault can show in another message, which is another failure with its own fewest steps: the wrong end of a list
-/// by what is left of it, `a b a` without one (6); a field that went with another one when the rest of the hash is asked for
-/// (8), since a field that is not there would show at once; a lost job by the one that comes instead of it (10).
+/// The same fault can show in another message, which is another failure with its own fewest steps: the wrong end of
+/// a list by what is left of it, `a b a` without one (6); a field that went with another one when the rest of the
+/// hash is asked for (8), since a field that is not there would show at once; a lost job by the one that comes
+/// instead of it (10).
 pub fn real_systems() -> Vec<RealSystem> {
     let redis = |name, optimum, others, fault| RealSystem {
         name,

@@ -20,8 +20,8 @@ use serde_json::{Value as Json, json};
 
 use super::systems::{LiveServer, SystemWire};
 
-/// The pause between two answers to clients. Long enough that requests are pending side by side: a debug build of the tester
-/// takes about a millisecond for each, and a server that is quicker than that answers them one by one.
+/// The pause between two answers to clients. Long enough that requests are pending side by side: a debug build of
+/// the tester takes about a millisecond for each, and a server that is quicker than that answers them one by one.
 const ANSWER_PAUSE: Duration = Duration::from_millis(10);
 
 /// A server in threads of this process.
@@ -400,7 +400,8 @@ fn project(spec: &Model, wire: SystemWire, address: &str) -> String {
             for client in 1..=n_clients {
                 let part = format!("sut.faulty.connections.c{client}");
                 text += &format!(
-                    "[{part}]\naddress = \"{address}\"\nreset = {{ send = \"hello {client}\", expect = \"welcome\" }}\n[{part}.inputs]\n"
+                    "[{part}]\naddress = \"{address}\"\n\
+                     reset = {{ send = \"hello {client}\", expect = \"welcome\" }}\n[{part}.inputs]\n"
                 );
                 text.extend(of_client(GateKind::Input, client).map(template));
                 text += &format!("[{part}.outputs]\n");
@@ -409,7 +410,8 @@ fn project(spec: &Model, wire: SystemWire, address: &str) -> String {
         }
         SystemWire::Http => {
             text += &format!(
-                "kind = \"http\"\nurl = \"http://{address}\"\nreset = {{ method = \"DELETE\", path = \"/all\" }}\n[sut.faulty.inputs]\n"
+                "kind = \"http\"\nurl = \"http://{address}\"\n\
+                 reset = {{ method = \"DELETE\", path = \"/all\" }}\n[sut.faulty.inputs]\n"
             );
             text.extend(
                 (1..=n_clients)

@@ -282,9 +282,21 @@ fn store(keys: Keys) -> String {
 /// The store, whose items are created with a token that a login gives.
 fn with_login(store: &str) -> String {
     store
-        .replace("input create(n: 0..3)", "input login\n    input create(token: string, n: 0..3)\n    output token(t: string)\n    var session: string = \"\"")
-        .replace("on create {", "on login when session == \"\" -> entering\n        on create when session != \"\" && token == session {")
-        .replace("state creating", "state entering { emit token when t != \"\" { session = t } -> idle }\n    state creating")
+        .replace(
+            "input create(n: 0..3)",
+            "input login\n    input create(token: string, n: 0..3)\n    \
+             output token(t: string)\n    var session: string = \"\"",
+        )
+        .replace(
+            "on create {",
+            "on login when session == \"\" -> entering\n        \
+             on create when session != \"\" && token == session {",
+        )
+        .replace(
+            "state creating",
+            "state entering { emit token when t != \"\" { session = t } -> idle }\n    \
+             state creating",
+        )
 }
 
 /// Returns the model of a server with `n` clients.
@@ -295,7 +307,8 @@ fn clients(n: usize) -> String {
         each(&|i| format!("    input ask{i}(n: 0..3)\n    output answer{i}(n: int)\n")),
         each(&|i| format!("    var p{i}: bool = false\n    var v{i}: int = 0\n")),
         each(&|i| format!(
-            "        on ask{i} when !p{i} {{ p{i} = true, v{i} = n }} -> idle\n        emit answer{i} when p{i} && n == v{i} {{ p{i} = false }} -> idle\n"
+            "        on ask{i} when !p{i} {{ p{i} = true, v{i} = n }} -> idle\n        \
+             emit answer{i} when p{i} && n == v{i} {{ p{i} = false }} -> idle\n"
         )),
     )
 }
@@ -311,7 +324,8 @@ fn members(n: usize) -> String {
         .replace(
             &format!("        on ask{i} when !p{i}"),
             &format!(
-                "        on open{i} when o{i} == 0 {{ o{i} = 1 }} -> idle\n        emit opened{i} when o{i} == 1 {{ o{i} = 2 }} -> idle\n        on ask{i} when o{i} == 2 && !p{i}"
+                "        on open{i} when o{i} == 0 {{ o{i} = 1 }} -> idle\n        \
+                 emit opened{i} when o{i} == 1 {{ o{i} = 2 }} -> idle\n        on ask{i} when o{i} == 2 && !p{i}"
             ),
         )
     })

@@ -22,8 +22,8 @@ const VERSION: u32 = 1;
 /// The failed tries of each unit: their number, and the reason of the last.
 pub(super) type FailedTries = BTreeMap<u64, (u32, String)>;
 
-/// The time for which the lock of a journal is waited for. A driver that was killed while it started a worker leaves the
-/// lock with that worker for the moment before it becomes another program; a second is long for that also on a busy
+/// The time for which the lock of a journal is waited for. A driver that was killed while it started a worker leaves
+/// the lock with that worker for the moment before it becomes another program; a second is long for that also on a busy
 /// machine.
 const LOCK_GRACE: Duration = Duration::from_secs(1);
 

@@ -37,8 +37,8 @@ impl RayEngine {
     pub fn join(settings: &recipe::RayRecipe, program: PathBuf, workers: usize) -> Result<Self, EngineError> {
         if settings.address.is_none() && !settings.start {
             return Err(EngineError::Unsaid(
-                "Ray: no cluster is named: give the `address` of its head under [ray]; `start = true` starts one here, which \
-                 listens on all interfaces of this machine",
+                "Ray: no cluster is named: give the `address` of its head under [ray]; `start = true` starts \
+                 one here, which listens on all interfaces of this machine",
             ));
         }
         let python = settings.python.clone().unwrap_or_else(|| "python3".into());

@@ -240,7 +240,8 @@ mod tests {
         for line in [
             "#SBATCH --array=1-2",
             "#SBATCH --time=10",
-            "1) IOXIDE_PROGRESS=off IOXIDE_ADDRESS=h:1 ioxide test 'it'\\''s.iox' --part /s/parts/000003 >/dev/null 2>/s/parts/000003.log </dev/null ;;",
+            "1) IOXIDE_PROGRESS=off IOXIDE_ADDRESS=h:1 ioxide test 'it'\\''s.iox' --part /s/parts/000003 \
+             >/dev/null 2>/s/parts/000003.log </dev/null ;;",
         ] {
             assert!(text.lines().any(|it| it == line), "{line}\n{text}");
         }

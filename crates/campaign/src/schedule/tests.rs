@@ -33,7 +33,9 @@ proptest! {
     /// Defect: a unit that a worker had given up before it died was halved with the others and blamed besides, so it
     /// waited twice.
     #[test]
-    fn no_unit_is_lost_and_none_is_twice(count in 0u64..200, workers in 1usize..6, fates in proptest::collection::vec(0u8..255, 1..60)) {
+    fn no_unit_is_lost_and_none_is_twice(
+        count in 0u64..200, workers in 1usize..6, fates in proptest::collection::vec(0u8..255, 1..60),
+    ) {
         let config = ScheduleConfig { workers, ..ScheduleConfig::default() };
         let mut schedule = Schedule::new(config, count, UnitSet::new(), 1);
         let mut out: Vec<UnitBatch> = Vec::new();
@@ -49,7 +51,8 @@ proptest! {
             let died = |under_way| BatchEnd::Died { under_way, how: "killed".into() };
             // After a while everything goes well, or a campaign of faults alone would have no end.
             let fate = if step > 2000 { Fate::Done } else { fate(fates[step % fates.len()]) };
-            let given_up: Vec<(u64, String)> = batch.units.first().map(|unit| (unit, "no answer".into())).into_iter().collect();
+            let first = batch.units.first();
+            let given_up: Vec<(u64, String)> = first.map(|unit| (unit, "no answer".into())).into_iter().collect();
             let (done, left, end) = match fate {
                 Fate::Done => (batch.units.clone(), Vec::new(), BatchEnd::Ended),
                 Fate::Half => (half, Vec::new(), BatchEnd::Ended),

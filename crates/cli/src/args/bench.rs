@@ -9,9 +9,11 @@ use super::{PartArgs, SolverArgs};
 
 /// Arguments of `bench`.
 #[derive(Clone, Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1\n\nThe program `ioxide-bench` takes the measurements. It is not installed with ioxide: put it into the same folder (`cargo build --release` builds both), or run this command in a checkout of the repository."
-)]
+#[command(after_help = "Examples:\n  ioxide bench scale --json\n  \
+                        ioxide bench faults --seeds 5 --partition 1/4 --part rows/1\n\n\
+                        The program `ioxide-bench` takes the measurements. It is not installed with ioxide: put it \
+                        into the same folder (`cargo build --release` builds both), or run this command in a \
+                        checkout of the repository.")]
 pub struct BenchArgs {
     /// The measurement to take.
     #[arg(value_enum)]

@@ -20,7 +20,12 @@ pub struct CaseArgs {
     /// them.
     ///
     /// States and messages can be named too: `Transc,..,Cash`.
-    #[arg(long, value_name = "LIST", required_unless_present_any = ["purpose", "goal"], conflicts_with_all = ["purpose", "goal"])]
+    #[arg(
+        long,
+        value_name = "LIST",
+        required_unless_present_any = ["purpose", "goal"],
+        conflicts_with_all = ["purpose", "goal"],
+    )]
     pub path: Option<String>,
     /// The purpose of the model to reach, instead of a path.
     #[arg(long, value_name = "NAME", conflicts_with = "goal")]

@@ -27,7 +27,8 @@ impl TimeLimit {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnreadableTime {
     /// The unit is missing or unknown.
-    #[error("write a number and `ms`, `s`, `min` or `h`, such as `10min`{}", if *.or_none { "; or `none`" } else { "" })]
+    #[error("write a number and `ms`, `s`, `min` or `h`, such as \
+             `10min`{}", if *.or_none { "; or `none`" } else { "" })]
     Unit {
         /// True if the text could also have been `none`, as for a limit.
         or_none: bool,

@@ -7,7 +7,8 @@ use super::{LimitArgs, SolverArgs};
 /// Arguments of `fsm`.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite --html door.html\n  \
+    after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite --html \
+                  door.html\n  \
     ioxide test examples/fsm/door.txt --tester suite:door.suite --sut SUT\n  \
     ioxide fsm examples/fsm/door.txt --check-suite door.suite --extra 1\n  \
     ioxide fsm examples/fsm/door.txt --theory\n  \

@@ -28,7 +28,14 @@ pub struct InitArgs {
     #[arg(long, value_name = "COMMAND", requires = "openapi", help_heading = "OpenAPI")]
     pub start: Option<String>,
     /// Status codes that every operation may return although the description does not list them: `404,409` or `4xx`.
-    #[arg(long, value_name = "STATUSES", value_delimiter = ',', value_parser = status, requires = "openapi", help_heading = "OpenAPI")]
+    #[arg(
+        long,
+        value_name = "STATUSES",
+        value_delimiter = ',',
+        value_parser = status,
+        requires = "openapi",
+        help_heading = "OpenAPI",
+    )]
     pub allow: Vec<String>,
 }
 

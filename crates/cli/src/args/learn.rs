@@ -41,17 +41,17 @@ const ASKING: [&str; 28] = [
 
 /// Arguments of `learn`.
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  ioxide learn examples/fsm/handshake-v1.dot --sut model:examples/fsm/handshake-v2.dot --seed 1\n  \
-    ioxide learn examples/redis/transactions.iox --sut redis --one-answer --out redis-learned.iox --session redis.session\n  \
+#[command(after_help = "Examples:\n  ioxide learn examples/fsm/handshake-v1.dot --sut \
+                  model:examples/fsm/handshake-v2.dot --seed 1\n  \
+    ioxide learn examples/redis/transactions.iox --sut redis --one-answer --out redis-learned.iox --session \
+    redis.session\n  \
     ioxide learn shop.iox --sut shop --input 'add(item: 1)' --input 'pay' --extra 1 --out shop-learned.iox\n  \
     ioxide learn shop.iox --sut shop --reference shop-1.4.iox --jobs 4 --out shop-1.5.iox\n  \
     ioxide learn examples/learn/login.iox --sut model:examples/learn/login.iox --data --seed 1\n  \
     ioxide learn shop.iox --sut shop --data --made basket.id --reference shop-1.4.iox --out shop-1.5.iox\n  \
     ioxide learn examples/learn/session.iox --sut model:examples/learn/session.iox --time --seed 1\n  \
     ioxide learn examples/fsm/meter.iox --sut model:examples/fsm/meter.iox --out meter-learned.iox --view --open\n  \
-    ioxide learn shop.iox --traces monday.jsonl --traces tuesday.jsonl --hold-out 20 --out shop-learned.iox"
-)]
+    ioxide learn shop.iox --traces monday.jsonl --traces tuesday.jsonl --hold-out 20 --out shop-learned.iox")]
 pub struct LearnArgs {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -73,7 +73,14 @@ pub struct LearnArgs {
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "sut")]
     pub reference: Option<String>,
     /// Learns without this share of the recorded runs, in percent, and reports how many of them the model allows.
-    #[arg(hide_short_help = true, long, default_value_t = 0, value_name = "PERCENT", requires = "traces", value_parser = clap::value_parser!(u8).range(0..=90))]
+    #[arg(
+        hide_short_help = true,
+        long,
+        default_value_t = 0,
+        value_name = "PERCENT",
+        requires = "traces",
+        value_parser = clap::value_parser!(u8).range(0..=90),
+    )]
     pub hold_out: u8,
     /// An input to use, with all fields: `put(key: 1)`; can be repeated [default: every input, with a few values for
     /// every field].
@@ -91,10 +98,22 @@ pub struct LearnArgs {
     #[arg(long, requires = "sut", conflicts_with_all = ["data", "reference", "from", "session", "one_answer"])]
     pub time: bool,
     /// With `--time`: how long to wait for a message without an input, in milliseconds.
-    #[arg(hide_short_help = true, long, default_value_t = 10_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        hide_short_help = true,
+        long,
+        default_value_t = 10_000,
+        value_name = "MS",
+        value_parser = clap::value_parser!(u64).range(1..),
+    )]
     pub wait_ms: u64,
     /// With `--time`: delays that differ by at most this count as equal, in milliseconds.
-    #[arg(hide_short_help = true, long, default_value_t = 200, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        hide_short_help = true,
+        long,
+        default_value_t = 200,
+        value_name = "MS",
+        value_parser = clap::value_parser!(u64).range(1..),
+    )]
     pub tolerance_ms: u64,
     /// With `--data`: how the system compares values.
     #[arg(hide_short_help = true, long, value_enum, default_value_t = CompareArg::Auto, requires = "data")]
@@ -113,7 +132,13 @@ pub struct LearnArgs {
     #[arg(hide_short_help = true, long, value_name = "FIELD", requires = "data")]
     pub made: Vec<String>,
     /// With `--data`: how many different values the tests use, besides the constants.
-    #[arg(hide_short_help = true, long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
+    #[arg(
+        hide_short_help = true,
+        long,
+        default_value_t = 3,
+        value_name = "N",
+        value_parser = clap::value_parser!(u8).range(1..=9),
+    )]
     pub values: u8,
     /// The method that tests a learned model against the system: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed`
     /// (`s` for the first and the last model, `spyh` between; with `--data` always `s`).
@@ -145,14 +170,32 @@ pub struct LearnArgs {
     #[arg(hide_short_help = true, long, value_enum, default_value_t = UnstableArg::Stop)]
     pub unstable: UnstableArg,
     /// With `--unstable majority` or `draft`: how often to repeat a run to collect its replies.
-    #[arg(hide_short_help = true, long, default_value_t = 9, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(
+        hide_short_help = true,
+        long,
+        default_value_t = 9,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=10_000),
+    )]
     pub votes: u32,
     /// With `--unstable majority`: how sure the most frequent reply must be, in percent; below it a run is repeated, up
     /// to ten times as often.
-    #[arg(hide_short_help = true, long, default_value_t = 95, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(50..=99))]
+    #[arg(
+        hide_short_help = true,
+        long,
+        default_value_t = 95,
+        value_name = "PERCENT",
+        value_parser = clap::value_parser!(u8).range(50..=99),
+    )]
     pub confidence: u8,
     /// The number of instances of the system that are asked at the same time.
-    #[arg(long, visible_alias = "workers", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(
+        long,
+        visible_alias = "workers",
+        default_value_t = 1,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=256),
+    )]
     pub jobs: u16,
     /// Saves all replies in this file, and continues from the replies already in it.
     #[arg(long, value_name = "FILE")]

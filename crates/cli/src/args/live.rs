@@ -55,9 +55,8 @@ pub struct DemoArgs {
 
 /// Arguments of `sut`.
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  ioxide sut examples/brp/m1.iox --stdio\n  ioxide sut examples/brp/spec.iox --listen 127.0.0.1:7000 --seed 3"
-)]
+#[command(after_help = "Examples:\n  ioxide sut examples/brp/m1.iox --stdio\n  \
+                        ioxide sut examples/brp/spec.iox --listen 127.0.0.1:7000 --seed 3")]
 pub struct SutArgs {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -255,12 +254,15 @@ impl From<ConsistencyArg> for Consistency {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide judge examples/brp/spec.iox runs\n  \
     echo '{\"label\": \"IACK\"}' | ioxide judge examples/brp/spec.iox -\n\n\
-    The run is a record of `test --report`, or one JSON object per line: {\"label\": \"coin\", \"args\": {\"n\": 3}} for\n\
+    The run is a record of `test --report`, or one JSON object per line: {\"label\": \"coin\", \"args\": \
+    {\"n\": 3}} for\n\
     a message, {\"silence\": true} for silence. Timed models also need \"time\": SECONDS since the start, or\n\
     \"after\": SECONDS since the line before. A line with only a time means that nothing arrived until then.\n\n\
     With --clients it is a history of concurrent clients: {\"ioxide-history\": 1}, then lines\n\
-    {\"client\": \"a\", \"call\": {\"label\": ...}} and {\"client\": \"a\", \"return\": {\"label\": ...}}; or EDN or log lines of\n\
-    Jepsen, whose operations become messages by the table [history] of `ioxide.toml`. The model answers each input once.\n\n\
+    {\"client\": \"a\", \"call\": {\"label\": ...}} and {\"client\": \"a\", \"return\": {\"label\": ...}}; or \
+    EDN or log lines of\n\
+    Jepsen, whose operations become messages by the table [history] of `ioxide.toml`. The model answers each \
+    input once.\n\n\
     Exit codes: 0 the model allows the run · 1 it does not.")]
 pub struct JudgeArgs {
     /// The model file: `.iox`, `.as`, `.dot` or RALib `.xml`.

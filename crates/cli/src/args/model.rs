@@ -67,9 +67,8 @@ pub struct ExplainArgs {
 
 /// Arguments of `show`.
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  ioxide show examples/adder.iox\n  ioxide show examples/brp/spec.iox --format svg > brp.svg"
-)]
+#[command(after_help = "Examples:\n  ioxide show examples/adder.iox\n  \
+                        ioxide show examples/brp/spec.iox --format svg > brp.svg")]
 pub struct ShowArgs {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -97,11 +96,11 @@ pub enum ShowFormat {
 
 /// Arguments of `step`.
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  ioxide step examples/slot-machine.iox\n  ioxide step examples/brp/spec.iox --from runs@3\n  \
+#[command(after_help = "Examples:\n  ioxide step examples/slot-machine.iox\n  \
+                  ioxide step examples/brp/spec.iox --from runs@3\n  \
     echo 'inX(p: 3)' | ioxide step examples/adder.iox\n  echo | ioxide step examples/adder.iox --at finished\n\n\
-    On a terminal, `?` shows the keys. In a pipe, or with `--plain`, it reads one command per line; `help` lists them."
-)]
+    On a terminal, `?` shows the keys. In a pipe, or with `--plain`, it reads one command per line; `help` \
+    lists them.")]
 pub struct StepArgs {
     #[command(flatten)]
     pub model: ModelArgs,

@@ -53,8 +53,8 @@ pub struct ConformArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide refine examples/brp/m2.iox examples/brp/spec.iox\n  \
     ioxide equiv examples/data/fifo.as examples/data/fifo.iox\n\n\
-    A trace is a sequence of inputs, outputs and silences. Unlike `conform`, these two commands also compare which inputs \
-    a model accepts. Use `conform` for models with clocks.\n\n\
+    A trace is a sequence of inputs, outputs and silences. Unlike `conform`, these two commands also compare \
+    which inputs a model accepts. Use `conform` for models with clocks.\n\n\
     Exit codes: 0 yes, proven · 1 no, with a counterexample · 5 unknown.")]
 pub struct TraceComparison {
     /// The first model.
@@ -189,7 +189,8 @@ impl Default for DecideArgs {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide kill examples/brp/spec.iox --out brp.suite --html brp.html\n  \
     ioxide kill examples/cas/cas.iox --ops all --record cas.kill --json\n\n\
-    Exit codes: 0 every mutant is decided · 5 some are not · 130 interrupted; with `--record` the same command continues.")]
+    Exit codes: 0 every mutant is decided · 5 some are not · 130 interrupted; with `--record` the same \
+    command continues.")]
 pub struct KillArgs {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -204,7 +205,14 @@ pub struct KillArgs {
     #[arg(long, hide_short_help = true, value_name = "DIR")]
     pub trees: Option<String>,
     /// The format of the adaptive tests.
-    #[arg(long, hide_short_help = true, value_enum, default_value_t = CaseFormat::Pytest, requires = "trees", value_name = "FORMAT")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_enum,
+        default_value_t = CaseFormat::Pytest,
+        requires = "trees",
+        value_name = "FORMAT",
+    )]
     pub tree_format: CaseFormat,
     /// Saves results to this file as they are found, and continues from the results already in it.
     #[arg(long, value_name = "FILE")]

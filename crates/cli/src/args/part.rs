@@ -15,19 +15,53 @@ pub struct PartArgs {
     #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true)]
     pub plan: bool,
     /// Runs part K of N of the work; `ioxide merge` merges the parts.
-    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "K/N", requires = "part", conflicts_with_all = ["unit", "units", "plan"])]
+    #[arg(
+        long,
+        help_heading = PARTS_HEADING,
+        hide_short_help = true,
+        value_name = "K/N",
+        requires = "part",
+        conflicts_with_all = ["unit", "units", "plan"],
+    )]
     pub partition: Option<Partition>,
     /// Runs only the unit of work with this name; can be repeated.
-    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "NAME", requires = "part", conflicts_with_all = ["units", "plan"])]
+    #[arg(
+        long,
+        help_heading = PARTS_HEADING,
+        hide_short_help = true,
+        value_name = "NAME",
+        requires = "part",
+        conflicts_with_all = ["units", "plan"],
+    )]
     pub unit: Vec<String>,
     /// Runs only the units of work with these numbers, such as `1-5,9`.
-    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "LIST", requires = "part", conflicts_with = "plan")]
+    #[arg(
+        long,
+        help_heading = PARTS_HEADING,
+        hide_short_help = true,
+        value_name = "LIST",
+        requires = "part",
+        conflicts_with = "plan",
+    )]
     pub units: Option<UnitSet>,
     /// Does the work in N rounds; a round skips what earlier rounds have covered [default: 1].
-    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(
+        long,
+        help_heading = PARTS_HEADING,
+        hide_short_help = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1000),
+    )]
     pub rounds: Option<u64>,
     /// The results of earlier rounds: `feedback.json`, written by `ioxide merge` [default: first round].
-    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "FILE", requires = "part", conflicts_with = "plan")]
+    #[arg(
+        long,
+        help_heading = PARTS_HEADING,
+        hide_short_help = true,
+        value_name = "FILE",
+        requires = "part",
+        conflicts_with = "plan",
+    )]
     pub feedback: Option<String>,
     /// The directory for the results of this part; units that are already there are skipped.
     #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "DIR", conflicts_with = "plan")]
@@ -49,11 +83,14 @@ impl PartArgs {
 /// Arguments of `merge`.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  \
-    ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 1/2 --part parts/1\n  \
-    ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 2/2 --part parts/2\n  \
+    ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 1/2 \
+    --part parts/1\n  \
+    ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 2/2 \
+    --part parts/2\n  \
     ioxide merge parts --out whole\n  \
     ioxide kill examples/brp/spec.iox --rounds 3 --feedback whole/feedback.json --part parts/round-2\n\n\
-    Exit codes: that of the campaign (0 passed · 1 failed · 5 a goal was not reached) · 5 units are missing and no other\n\
+    Exit codes: that of the campaign (0 passed · 1 failed · 5 a goal was not reached) · 5 units are missing \
+    and no other\n\
     unit failed · 2 parts are damaged, belong to different campaigns, or contradict each other.")]
 pub struct MergeArgs {
     /// Directories of parts, or directories that contain them.
@@ -77,19 +114,22 @@ pub struct MergeArgs {
 /// Arguments of `campaign`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example of a plan:\n  \
-    run = [\"test\", \"model.iox\", \"--sut\", \"stdio:./system\", \"--tester\", \"random\", \"--runs\", \"100000\", \"--seed\", \"1\"]\n  \
+    run = [\"test\", \"model.iox\", \"--sut\", \"stdio:./system\", \"--tester\", \"random\", \"--runs\", \
+    \"100000\", \"--seed\", \"1\"]\n  \
     out = \"night\"          # results; the same command continues from there\n  \
     workers = 4            # at the same time\n  \
     budget = \"8h\"\n\n\
     More of a plan:\n  \
-    rounds = 3             # a round skips what earlier rounds have covered (testers cover, tour, hunt; kill; score)\n  \
+    rounds = 3             # a round skips what earlier rounds have covered (testers cover, tour, hunt; kill; \
+    score)\n  \
     until = \"transitions\"  # stop when covered; also pairs, comparisons, values, equalities; for score: percent\n  \
     batch = \"10s\"          # how long a batch of units should take\n  \
     tries = 3              # give up on a unit after this many worker crashes\n  \
     [systems]              # servers that are running already: --sut 'tcp:${IOXIDE_ADDRESS}'\n  \
     pool = [\"10.0.0.7:7000\"]\n  \
     limit = 1              # batches at the same time on one address\n\n\
-    Examples:\n  ioxide campaign plan.toml\n  ioxide campaign plan.toml --on print\n  ioxide campaign plan.toml --on slurm --yes\n\n\
+    Examples:\n  ioxide campaign plan.toml\n  ioxide campaign plan.toml --on print\n  \
+    ioxide campaign plan.toml --on slurm --yes\n\n\
     Exit codes: as `merge`; 6 workers crashed or could not start · 130 interrupted; the same command continues.")]
 pub struct CampaignArgs {
     /// The plan, a TOML file (see below).

@@ -60,8 +60,14 @@ fn next_door() -> Result<Process, CliError> {
         Process::new(beside)
     } else {
         let root = checkout().ok_or_else(|| {
-            CliError::usage(format!("the measurements need the program `{PROGRAM}`, which is not in the folder of ioxide"))
-                .help("in a checkout of ioxide, `cargo install --path crates/bench` puts it there; or call `ioxide bench` within the checkout")
+            CliError::usage(format!(
+                "the measurements need the program `{PROGRAM}`, which is not in the \
+                 folder of ioxide"
+            ))
+            .help(
+                "in a checkout of ioxide, `cargo install --path crates/bench` puts it there; or call \
+                 `ioxide bench` within the checkout",
+            )
         })?;
         with_cargo(&root, &own)
     };

@@ -205,8 +205,10 @@ fn show(
             {
                 writeln!(
                     out,
-                    "    help      the input of step {step} is one that `{name}` takes in some states it may be in and not in \
-                     others;\n              under `--relation uioco` what follows is left open, and this is no difference"
+                    "    help      the input of step {step} is one that `{name}` takes in some states it may \
+                     be in and not in \
+                     others;\n              under `--relation uioco` what follows is left open, and this is \
+                     no difference"
                 )?;
             }
         }

@@ -28,8 +28,11 @@ pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
         _ if args.reduced => theory::write_reduced(args),
         (Some(method), false) => suite::make_suite(args, method),
         (None, true) => reduction::run(args),
-        _ => Err(CliError::usage("choose one of `--suite METHOD`, `--check-suite FILE`, `--reduction`, `--theory`, `--product OTHER` or `--reduced`")
-            .help("`ioxide fsm --help` has examples")),
+        _ => Err(CliError::usage(
+            "choose one of `--suite METHOD`, `--check-suite FILE`, `--reduction`, \
+             `--theory`, `--product OTHER` or `--reduced`",
+        )
+        .help("`ioxide fsm --help` has examples")),
     }
 }
 

@@ -74,8 +74,10 @@ struct ReadTrace {
 /// Returns the trace of a record or of plain lines, with the inputs, instants and connections that a record states.
 fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
     let misfit = |error: String| {
-        CliError::usage(format!("`{}` does not fit the model: {error}", args.trace))
-            .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"silence\": true}, in timed models with \"time\" or \"after\"")
+        CliError::usage(format!("`{}` does not fit the model: {error}", args.trace)).help(
+            "a line is {\"label\": \"...\", \"args\": {...}} or {\"silence\": true}, in timed models \
+             with \"time\" or \"after\"",
+        )
     };
     match record::read_runs(&args.trace)? {
         RunFile::Record(recorded) => {

@@ -102,7 +102,10 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
             "after": (edit.operator != MutationOperator::Delete).then(|| edit.show_after(model)),
         })
     };
-    let mutant = |mutant: &Mutant| json!({ "id": mutant.id, "edits": mutant.edits.iter().map(edit).collect::<Vec<_>>() });
+    let mutant = |mutant: &Mutant| {
+        let edits: Vec<Json> = mutant.edits.iter().map(edit).collect();
+        json!({ "id": mutant.id, "edits": edits })
+    };
     json!({ "version": 1, "mutants": mutants.iter().map(mutant).collect::<Vec<_>>() })
 }
 

@@ -65,8 +65,10 @@ fn choices_are_tested_by_counting_states() {
         );
         let text = text.replace("output low", "output low var n_was: int = 0")
             .replace("when n > 0 -> up", "when n > 0 { n_was = n } -> up")
-            .replace("h: emit head(n: n_was) -> idle", "h: emit head(n: n_was) -> idle  k: emit tail(n: n_was) -> heads")
-            .replace("state down", "state heads { v: on toss when n > 0 { n_was = n } -> back  w: on toss when n <= 0 -> low2 }
+            .replace("h: emit head(n: n_was) -> idle", "h: emit head(n: n_was) -> idle  k: emit tail(n: \
+                n_was) -> heads")
+            .replace("state down", "state heads { v: on toss when n > 0 { n_was = n } -> back  w: on toss \
+                                    when n <= 0 -> low2 }
                 state back { b: emit head(n: n_was + 1) -> idle } state low2 { c: emit low -> heads } state down");
         std::fs::write(&path, text).expect("a file");
         path.display().to_string()

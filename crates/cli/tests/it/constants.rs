@@ -42,7 +42,8 @@ fn prepared() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("m.iox"), MODEL).expect("a model");
     fs::write(folder.path().join("other.iox"), MODEL).expect("a model");
-    let project = "[sut.same]\nkind = \"model\"\nfile = \"m.iox\"\n\n[sut.four]\nkind = \"model\"\nfile = \"other.iox?N=4\"\n";
+    let project = "[sut.same]\nkind = \"model\"\nfile = \"m.iox\"\n\n[sut.four]\nkind = \"model\"\n\
+                   file = \"other.iox?N=4\"\n";
     fs::write(folder.path().join("ioxide.toml"), project).expect("a project file");
     folder
 }

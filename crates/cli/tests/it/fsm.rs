@@ -218,7 +218,8 @@ fn differs(old: &str, new: &str) -> bool {
 
 /// The initial state is not named first, and two slashes stand in one label.
 const TRICKY: [&str; 3] = [
-    "digraph m {\n b -> a [label=\"x/1\"]; a -> b [label=\"x/0/y\"]; a -> a [label=\"z / 0\"]\n b -> b [label=\"z/1\"]\n __start0 -> a }",
+    "digraph m {\n b -> a [label=\"x/1\"]; a -> b [label=\"x/0/y\"]; a -> a [label=\"z / 0\"]\n \
+     b -> b [label=\"z/1\"]\n __start0 -> a }",
     "digraph m { // red is initial\n b; a [color=\"red\"] b -> a [label=\"x/1\"] a -> b [label=\"x / 0/y\"]\n\
      a -> a [label=\"z/0\"] b -> b [label=\"z/1\"] }",
     "strict digraph m { a b edge [label=\"x / 0/y\"] a -> b; b -> a [label=\"x/1\"] { edge [label=<z/0>] a:n -> a }\n\

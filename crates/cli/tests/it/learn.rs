@@ -242,10 +242,12 @@ fn watched_door(
     });
     let folder = folder();
     let project = format!(
-        "[sut.door]\nkind = \"text\"\naddress = \"{address}\"\nreset = \"reconnect\"\n[sut.door.inputs]\nopen = \"open\"\nclose = \"close\"\n\
+        "[sut.door]\nkind = \"text\"\naddress = \"{address}\"\nreset = \"reconnect\"\n[sut.door.inputs]\n\
+         open = \"open\"\nclose = \"close\"\n\
          lock = \"lock\"\n[sut.door.outputs]\nok = 'ok'\nno = 'no'\n"
     );
-    let model = "model Door {\n input open\n input close\n input lock\n output ok\n output no\n state any_state { on open \
+    let model = "model Door {\n input open\n input close\n input lock\n output ok\n output no\n \
+                 state any_state { on open \
                  on close on lock }\n}\n";
     fs::write(folder.path().join("ioxide.toml"), project).expect("a file");
     fs::write(folder.path().join("door.iox"), model).expect("a file");

@@ -63,12 +63,16 @@ fn texts_ranges_and_enums_have_their_own_ways() {
     let locker = path(&folder, "locker.iox");
     fs::write(
         &locker,
-        "model Locker {\n enum Size { small, large }\n input choose(size: Size, code: string)\n input open(code: string)\n \
-         output shut\n output opened(code: string)\n output wrong\n output master\n var kept: string = \"\"\n state free {\n \
+        "model Locker {\n enum Size { small, large }\n input choose(size: Size, code: string)\n \
+         input open(code: string)\n \
+         output shut\n output opened(code: string)\n output wrong\n output master\n var kept: string = \"\"\n \
+         state free {\n \
          on choose(size: small) { kept = code } -> shutting\n on choose(size: large) -> refusing\n \
          on open when code == \"0000\" -> mastering\n on open when code != \"0000\" -> refusing\n }\n \
-         state shutting { emit shut -> locked }\n state refusing { emit wrong -> free }\n state mastering { emit master -> free }\n \
-         state locked {\n on open when code == kept -> opening\n on open when code != kept -> still\n on choose -> still\n }\n \
+         state shutting { emit shut -> locked }\n state refusing { emit wrong -> free }\n \
+         state mastering { emit master -> free }\n \
+         state locked {\n on open when code == kept -> opening\n on open when code != kept -> still\n \
+         on choose -> still\n }\n \
          state still { emit wrong -> locked }\n state opening { emit opened(code: kept) -> free }\n}\n",
     )
     .expect("written");
@@ -83,11 +87,15 @@ fn texts_ranges_and_enums_have_their_own_ways() {
     let thermostat = path(&folder, "thermostat.iox");
     fs::write(
         &thermostat,
-        "model Thermostat {\n input wish(t: 0..50)\n input measure(t: 0..50)\n output set(t: 0..50)\n output refused\n output heat\n \
+        "model Thermostat {\n input wish(t: 0..50)\n input measure(t: 0..50)\n output set(t: 0..50)\n \
+         output refused\n output heat\n \
          output rest\n var goal: int = 0\n state off {\n on wish when t >= 5 && t <= 30 { goal = t } -> telling\n \
-         on wish when t < 5 || t > 30 -> no\n on measure -> nothing\n }\n state telling { emit set(t: goal) -> warm }\n \
-         state no { emit refused -> off }\n state nothing { emit rest -> off }\n state warm {\n on measure when t < goal -> heating\n \
-         on measure when t >= goal -> resting\n on wish -> no\n }\n state heating { emit heat -> warm }\n state resting { emit rest -> warm }\n}\n",
+         on wish when t < 5 || t > 30 -> no\n on measure -> nothing\n }\n \
+         state telling { emit set(t: goal) -> warm }\n \
+         state no { emit refused -> off }\n state nothing { emit rest -> off }\n state warm {\n \
+         on measure when t < goal -> heating\n \
+         on measure when t >= goal -> resting\n on wish -> no\n }\n state heating { emit heat -> warm }\n \
+         state resting { emit rest -> warm }\n}\n",
     )
     .expect("written");
     let text = learned(&folder, &thermostat, &["--values", "2"]);
@@ -101,7 +109,8 @@ fn what_is_no_register_automaton_is_refused() {
     let adder = path(&folder, "adder.iox");
     fs::write(
         &adder,
-        "model Parity {\n input put(n: int)\n output even\n output odd\n var last: int = 0\n state idle {\n on put { last = n } -> busy\n }\n \
+        "model Parity {\n input put(n: int)\n output even\n output odd\n var last: int = 0\n state idle {\n \
+         on put { last = n } -> busy\n }\n \
          state busy {\n emit even when last % 2 == 0 -> idle\n emit odd when last % 2 == 1 -> idle\n }\n}\n",
     )
     .expect("written");
@@ -192,9 +201,11 @@ fn copies_records_and_a_reference_give_the_same_model() {
 }
 
 /// The server of the example, as somebody would write it who knows it.
-const KNOWN: &str = "model Known {\n input login(user: string)\n input read(token: string)\n input logout(token: string)\n \
+const KNOWN: &str = "model Known {\n input login(user: string)\n input read(token: string)\n \
+                     input logout(token: string)\n \
     output session(token: string)\n output page(user: string)\n output denied\n output bye\n var who: string = \"\"\n \
-    var live: string = \"\"\n state out {\n on login { who = user } -> granting\n on read -> no\n on logout -> no\n }\n \
+    var live: string = \"\"\n state out {\n on login { who = user } -> granting\n on read -> no\n \
+    on logout -> no\n }\n \
     state granting { emit session { live = token } -> inside }\n state no { emit denied -> out }\n state inside {\n \
     on login -> still\n on read when token == live -> showing\n on read when token != live -> still\n \
     on logout when token == live -> leaving\n on logout when token != live -> still\n }\n \

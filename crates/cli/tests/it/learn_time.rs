@@ -43,11 +43,14 @@ fn a_sender_sends_again_and_gives_up() {
     let sender = folder.path().join("sender.iox").display().to_string();
     fs::write(
         &sender,
-        "model Sender {\n input send\n input ack\n output frame\n output accepted\n output failed\n clock t\n var tries: int = 0\n \
-         state idle {\n on send { reset t, tries = 1 } -> sending\n on ack\n }\n state sending { emit frame when t <= 0s -> waiting }\n \
+        "model Sender {\n input send\n input ack\n output frame\n output accepted\n output failed\n clock t\n \
+         var tries: int = 0\n \
+         state idle {\n on send { reset t, tries = 1 } -> sending\n on ack\n }\n \
+         state sending { emit frame when t <= 0s -> waiting }\n \
          state waiting {\n on ack { reset t } -> accepting\n on send\n \
          emit frame when t >= 2s && t <= 2s && tries < 3 { reset t, tries = tries + 1 }\n \
-         emit failed when t >= 3s && t <= 3s && tries >= 3 -> idle\n }\n state accepting { emit accepted when t <= 0s -> idle }\n}\n",
+         emit failed when t >= 3s && t <= 3s && tries >= 3 -> idle\n }\n \
+         state accepting { emit accepted when t <= 0s -> idle }\n}\n",
     )
     .expect("written");
     let (_, text) = learned(&folder, &sender);

@@ -38,10 +38,12 @@ impl Door {
         });
         let folder = tempfile::tempdir().expect("a folder");
         let project = format!(
-            "[sut.door]\nkind = \"text\"\naddress = \"{address}\"\nreset = \"reconnect\"\n[sut.door.inputs]\nopen = \"open\"\n\
+            "[sut.door]\nkind = \"text\"\naddress = \"{address}\"\nreset = \"reconnect\"\n[sut.door.inputs]\n\
+             open = \"open\"\n\
              close = \"close\"\nlock = \"lock\"\n[sut.door.outputs]\nok = 'ok'\nno = 'no'\n"
         );
-        let model = "model Door {\n input open\n input close\n input lock\n output ok\n output no\n state any_state { on open \
+        let model = "model Door {\n input open\n input close\n input lock\n output ok\n output no\n \
+                     state any_state { on open \
                      on close on lock }\n}\n";
         fs::write(folder.path().join("ioxide.toml"), project).expect("a file");
         fs::write(folder.path().join("door.iox"), model).expect("a file");

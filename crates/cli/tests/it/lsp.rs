@@ -213,7 +213,8 @@ fn typing_brings_findings_and_fixes_and_layout() {
     let start = position(&text, text.find("-> busy").expect("a target") + 6);
     let end = position(&text, text.find("-> busy").expect("a target") + 7);
     let range = json!({ "start": start, "end": end });
-    let change = json!({ "textDocument": { "uri": uri(&path), "version": 2 }, "contentChanges": [{ "range": range, "text": "" }] });
+    let document = json!({ "uri": uri(&path), "version": 2 });
+    let change = json!({ "textDocument": document, "contentChanges": [{ "range": range, "text": "" }] });
     editor.tell("textDocument/didChange", change);
     let found = editor.findings(&path, |found| !found.is_empty());
     assert_eq!(found[0]["severity"], 1);
@@ -221,7 +222,9 @@ fn typing_brings_findings_and_fixes_and_layout() {
         found[0]["message"].as_str().is_some_and(|message| message.contains("did you mean `busy`?")),
         "{found:?}"
     );
-    let asked = json!({ "textDocument": { "uri": uri(&path) }, "range": found[0]["range"], "context": { "diagnostics": found } });
+    let document = json!({ "uri": uri(&path) });
+    let context = json!({ "diagnostics": found });
+    let asked = json!({ "textDocument": document, "range": found[0]["range"], "context": context });
     let actions = editor.ask("textDocument/codeAction", asked);
     assert_eq!(actions[0]["title"], "replace `bus` by `busy`");
     assert_eq!(actions[0]["diagnostics"].as_array().map(Vec::len), Some(1));
@@ -243,7 +246,12 @@ fn typing_brings_findings_and_fixes_and_layout() {
 fn deep_findings_follow() {
     let (_kept, root) = folder(&[]);
     let path = root.join("never.iox");
-    fs::write(&path, "model M {\n    input a(n: int)\n    state s {\n        x: on a when n > 3 && n < 2\n        y: on a\n    }\n}\n").expect("a file");
+    fs::write(
+        &path,
+        "model M {\n    input a(n: int)\n    state s {\n        \
+         x: on a when n > 3 && n < 2\n        y: on a\n    }\n}\n",
+    )
+    .expect("a file");
     let mut editor = Editor::start(&root);
     editor.open(&path);
     let deep = |found: &[Json]| {
@@ -266,13 +274,15 @@ fn a_deep_check_is_dropped_when_the_text_changes() {
     let counts: String =
         (0..6).map(|n| format!("        c{n}: on a when v{n} < 9 {{ v{n} = v{n} + 1 }}\n")).collect();
     let slow = format!(
-        "model M {{\n    input a\n    output b\n{vars}    state s {{\n{counts}        beyond: emit b when {sum} > 54\n    }}\n}}\n"
+        "model M {{\n    input a\n    output b\n{vars}    state s {{\n\
+         {counts}        beyond: emit b when {sum} > 54\n    }}\n}}\n"
     );
     fs::write(&path, &slow).expect("a file");
     let mut editor = Editor::start(&root);
     editor.open(&path);
     editor.findings(&path, |_| true);
-    let quick = "model M {\n    input a(n: int)\n    state s {\n        x: on a when n > 3 && n < 2\n        y: on a\n    }\n}\n";
+    let quick = "model M {\n    input a(n: int)\n    state s {\n        x: on a when n > 3 && n < 2\n        \
+                 y: on a\n    }\n}\n";
     let change =
         json!({ "textDocument": { "uri": uri(&path), "version": 2 }, "contentChanges": [{ "text": quick }] });
     editor.tell("textDocument/didChange", change);
@@ -290,8 +300,19 @@ fn systems_are_read_with_the_files_they_use() {
     let (_kept, root) = folder(&[]);
     fs::create_dir(root.join("systems")).expect("a folder");
     let (server, whole) = (root.join("server.iox"), root.join("systems/whole.iox"));
-    fs::write(&server, "model Server {\n    input ask(n: 0..3)\n    output tell(n: 0..3)\n    var x: 0..3 = 0\n    state idle {\n        a: on ask { x = n } -> busy\n    }\n    state busy {\n        b: emit tell(n: x) -> idle\n    }\n}\n").expect("a file");
-    fs::write(&whole, "system Whole {\n    use Server from \"../server.iox\"\n    one: Server\n    two: Server\n    one.tell -> two.ask\n}\n").expect("a file");
+    fs::write(
+        &server,
+        "model Server {\n    input ask(n: 0..3)\n    output tell(n: 0..3)\n    \
+         var x: 0..3 = 0\n    state idle {\n        a: on ask { x = n } -> busy\n    }\n    \
+         state busy {\n        b: emit tell(n: x) -> idle\n    }\n}\n",
+    )
+    .expect("a file");
+    fs::write(
+        &whole,
+        "system Whole {\n    use Server from \"../server.iox\"\n    one: Server\n    \
+         two: Server\n    one.tell -> two.ask\n}\n",
+    )
+    .expect("a file");
     let mut editor = Editor::start(&root);
     let text = editor.open(&whole);
     editor.findings(&whole, <[Json]>::is_empty);
@@ -350,7 +371,8 @@ fn action_systems_have_findings() {
     let mut editor = Editor::start(&root);
     editor.open(&path);
     editor.findings(&path, |found| found.iter().all(|one| one["severity"] != 1));
-    let change = json!({ "textDocument": { "uri": uri(&path), "version": 2 }, "contentChanges": [{ "text": "nonsense" }] });
+    let document = json!({ "uri": uri(&path), "version": 2 });
+    let change = json!({ "textDocument": document, "contentChanges": [{ "text": "nonsense" }] });
     editor.tell("textDocument/didChange", change);
     editor.findings(&path, |found| found.iter().any(|one| one["severity"] == 1));
     editor.quit();

@@ -1,5 +1,5 @@
-//! Failing runs with several connections, encryption, a WebSocket and requests side by side as Python programs: each sees
-//! the failure again, and passes once the fault is gone.
+//! Failing runs with several connections, encryption, a WebSocket and requests side by side as Python programs: each
+//! sees the failure again, and passes once the fault is gone.
 
 use std::fs;
 use std::process::Command;
@@ -54,9 +54,9 @@ model Pair {
 }
 ";
 
-/// The store over lines, one connection or two, encrypted or not, and over a WebSocket; and the pair over HTTP. Its first
-/// argument is the kind, its second the port (0 for any, which it prints), its third `wrong` or `right`: a wrong one reads a
-/// wrong number once there are two items, or if a first question is pending.
+/// The store over lines, one connection or two, encrypted or not, and over a WebSocket; and the pair over HTTP. Its
+/// first argument is the kind, its second the port (0 for any, which it prints), its third `wrong` or `right`: a
+/// wrong one reads a wrong number once there are two items, or if a first question is pending.
 const SERVER: &str = r#"
 import base64, hashlib, json, socketserver, ssl, sys, threading, time, uuid
 

@@ -139,8 +139,8 @@ fn what_failed_before_is_done_first() {
     assert!(text.contains("--no-regressions"), "{text}");
 }
 
-/// The run as found and its smallest run may fail in different states of the model: the failure has one id all the same,
-/// in every file, with every seed that finds it, and `replay` takes it.
+/// The run as found and its smallest run may fail in different states of the model: the failure has one id all the
+/// same, in every file, with every seed that finds it, and `replay` takes it.
 #[test]
 fn a_failure_has_one_id_everywhere() {
     let mut ids = std::collections::BTreeSet::new();

@@ -82,6 +82,7 @@ fn text(address: &str, inputs: &[&str], outputs: &[&str], more: &str) -> String 
     let inputs: String = inputs.iter().map(input).collect();
     let outputs: String = outputs.iter().map(output).collect();
     format!(
-        "[sut.s]\nkind = \"text\"\naddress = \"{address}\"\nreset = \"reconnect\"\n{more}\n[sut.s.inputs]\n{inputs}\n[sut.s.outputs]\n{outputs}"
+        "[sut.s]\nkind = \"text\"\naddress = \"{address}\"\nreset = \"reconnect\"\n{more}\n[sut.s.inputs]\n\
+         {inputs}\n[sut.s.outputs]\n{outputs}"
     )
 }

@@ -157,7 +157,8 @@ proptest! {
 
     #[test]
     fn any_text_is_a_step_or_a_message_about_it(texts in proptest::collection::vec(
-        prop_oneof![".{0,40}", "[?!]?(coin|pick|tea|change)\\(?[a-z0-9:, \"\\\\u{}()]{0,30}\\)?", "(\\+|wait )[0-9./a-z-]{0,80}"], 1..4)) {
+        prop_oneof![".{0,40}", "[?!]?(coin|pick|tea|change)\\(?[a-z0-9:, \
+                                \"\\\\u{}()]{0,30}\\)?", "(\\+|wait )[0-9./a-z-]{0,80}"], 1..4)) {
         walking(MACHINE, |walk| {
             for text in &texts {
                 if let Ok(label) = walk.parse_label(text) {
@@ -202,7 +203,8 @@ fn what_cannot_come_is_told_with_the_conjunct_that_fails() {
         }
         assert_eq!(walk.refused_switches(), [], "the change can come");
     });
-    let gated = "model G { input a output b var x: int = 7 state s { a: on a when x > 9 b: emit b when x == 7 && x > 20 } }";
+    let gated = "model G { input a output b var x: int = 7 state s { a: on a when x > 9 b: emit b when x == 7 \
+                 && x > 20 } }";
     walking(gated, |walk| {
         let told: Vec<String> = walk.refused_switches().into_iter().map(|it| it.why).collect();
         assert_eq!(told, ["`x > 9` does not hold with x = 7", "`x > 20` does not hold with x = 7"]);

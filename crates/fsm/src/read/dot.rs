@@ -3,11 +3,16 @@
 //! | what | how it is read |
 //! | --- | --- |
 //! | a transition | an edge `s -> t` labelled `input/output`; `s -> t -> u [label=…]` are two |
-//! | a label | the input ends at the first ` / ` with spaces around it, else at the first `/`: `a/b/c` is input `a`, output `b/c`; `GET /x / 200` is input `GET /x`, output `200` |
-//! | the initial state | where the arrow from `__start0` (any node whose name starts with `__start`) leads, else the first node coloured red, else the node that is named first |
+//! | a label | `input / output` or `input/output`; see below |
+//! | the initial state | the target of the arrow from `__start0`; see below |
 //! | a state | a node, under its name; its label is a picture and not read |
 //! | `edge [label=…]` | the label of the edges after it, up to the end of its braces |
 //! | other attributes, ports, braces of subgraphs, comments | nothing |
+//!
+//! In a label the input ends at the first ` / ` with spaces around it, else at the first `/`: `a/b/c` is input `a`,
+//! output `b/c`; `GET /x / 200` is input `GET /x`, output `200`. The arrow to the initial state starts at any node
+//! whose name starts with `__start`. Without such an arrow the first node coloured red is the initial one, else the
+//! node that is named first.
 //!
 //! *Promises.* Any text is read or refused with the place; what is between two places that a machine
 //! cannot have (an edge without a label, two initial states, text after the graph) is refused, never guessed.

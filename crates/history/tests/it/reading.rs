@@ -56,11 +56,14 @@ fn exported_edn_is_what_jepsen_writes() {
 #[test]
 fn log_lines_and_vectors_are_read() {
     let model = example("register.iox");
-    let log = "INFO  jepsen.util - 0\t:invoke\t:write\t3\nINFO  jepsen.core - starting\nINFO  jepsen.util - :nemesis\t:info\t:start\tnil\n\
-        INFO  jepsen.util - 1\t:invoke\t:read\tnil\nINFO  jepsen.util - 0\t:info\t:write\t:timed-out\nINFO  jepsen.util - 1\t:fail\t:read\t:timed-out\n";
+    let log = "INFO  jepsen.util - 0\t:invoke\t:write\t3\nINFO  jepsen.core - starting\n\
+               INFO  jepsen.util - :nemesis\t:info\t:start\tnil\n\
+        INFO  jepsen.util - 1\t:invoke\t:read\tnil\nINFO  jepsen.util - 0\t:info\t:write\t:timed-out\n\
+        INFO  jepsen.util - 1\t:fail\t:read\t:timed-out\n";
     let history = read(&model, log).unwrap();
     assert_eq!((history.operations.len(), history.count_open(), history.void), (1, 1, 1));
-    let vector = "[{:process 0 :type :invoke :f :read :value nil :time 5} ; a comment\n #jepsen.history.Op{:process 0, :type :ok, :f :read, :value nil, :time 7}]";
+    let vector = "[{:process 0 :type :invoke :f :read :value nil :time 5} ; a comment\n \
+                  #jepsen.history.Op{:process 0, :type :ok, :f :read, :value nil, :time 7}]";
     let history = read(&model, vector).unwrap();
     assert_eq!(history.operations[0].called_ns, Some(5));
 }

@@ -15,14 +15,16 @@ fn models_that_answer_every_input_once_are_sequential() {
 #[test]
 fn the_transition_that_breaks_the_rule_is_named() {
     let found = |text: &str| refusal(text).unwrap_or_default();
-    let two = "model M { input a output x output y state s { on a -> t } state t { emit x -> u } state u { late: emit y -> s } }";
+    let two = "model M { input a output x output y state s { on a -> t } state t { emit x -> u } state u { \
+               late: emit y -> s } }";
     assert_eq!(
         found(two),
         "transition `late` from `u`: this output can follow the answer, so an input has two answers"
     );
     let none = "model M { input a output x state s { ask: on a -> t } state t { } }";
     assert_eq!(found(none), "transition `ask` from `s`: after this input there may be no output");
-    let sometimes = "model M { input a(n: 0..3) output x var k: 0..3 = 0 state s { ask: on a { k = n } -> t } state t { emit x when k > 0 -> s } }";
+    let sometimes = "model M { input a(n: 0..3) output x var k: 0..3 = 0 state s { ask: on a { k = n } -> t } \
+                     state t { emit x when k > 0 -> s } }";
     assert_eq!(found(sometimes), "transition `ask` from `s`: after this input there may be no output");
     let busy = "model M { input a output x state s { on a -> t } state t { again: on a -> t emit x -> s } }";
     assert_eq!(
@@ -42,8 +44,10 @@ fn parts_are_found_by_key_and_by_variable() {
     let judged = judge(&store, &history(&store, ""), &HistoryConfig::default());
     assert_eq!(judged.partition.obstacle, None);
     let two = super::models::model(
-        "model T { input a(n: 0..1) input b(n: 0..1) output va(n: 0..1) output vb(n: 0..1) var x: 0..1 = 0 var y: 0..1 = 0
-        state s { on a -> ta on b -> tb } state ta { emit va(n: x) { x = 1 - x } -> s } state tb { emit vb(n: y) { y = 1 - y } -> s } }",
+        "model T { input a(n: 0..1) input b(n: 0..1) output va(n: 0..1) output vb(n: 0..1) var x: 0..1 = 0 \
+         var y: 0..1 = 0
+        state s { on a -> ta on b -> tb } state ta { emit va(n: x) { x = 1 - x } -> s } state tb { emit vb(n: \
+         y) { y = 1 - y } -> s } }",
     );
     let lines = "1 call a 1\n2 call b 0\n1 return va 0\n2 return vb 0";
     assert_eq!(judge(&two, &history(&two, lines), &HistoryConfig::default()).parts, 2);

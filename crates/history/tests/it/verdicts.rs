@@ -61,13 +61,15 @@ fn a_void_operation_has_no_effect() {
 #[test]
 fn choices_of_the_model_are_all_believed() {
     // Puts may be lost, and any item may be taken.
-    let lines = "a call put 1\na return ok\na call put 2\na return ok\nb call take\nb return got 2\nb call take\nb return got 1";
+    let lines = "a call put 1\na return ok\na call put 2\na return ok\nb call take\nb return got 2\n\
+                 b call take\nb return got 1";
     assert_eq!(core(BAG, lines, Consistency::Linearizable), None);
     let lost = "a call put 1\na return ok\nb call take\nb return empty";
     assert_eq!(core(BAG, lost, Consistency::Linearizable), None);
     let twice = "a call put 1\na return ok\nb call take\nb return got 1\nb call take\nb return got 1";
     assert_eq!(core(BAG, twice, Consistency::Linearizable), Some(vec![1, 2]));
-    let taken = "a call put 1\na return ok\nc call take\nc open\nb call take\nb return got 1\nd call put 1\nd return ok\nb call take\nb return empty";
+    let taken = "a call put 1\na return ok\nc call take\nc open\nb call take\nb return got 1\nd call put 1\n\
+                 d return ok\nb call take\nb return empty";
     assert_eq!(core(BAG, taken, Consistency::Linearizable), None);
 }
 

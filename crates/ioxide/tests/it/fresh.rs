@@ -55,7 +55,8 @@ fn a_fresh_project_passes_its_tests() {
     fs::create_dir_all(place.join("tests")).expect("a folder");
     fs::create_dir_all(place.join("src")).expect("a folder");
     let manifest = format!(
-        "[package]\nname = \"fresh\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dev-dependencies]\nioxide = {{ path = {:?} }}\n\n[workspace]\n\n[profile.dev]\ndebug = false\n",
+        "[package]\nname = \"fresh\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dev-dependencies]\n\
+         ioxide = {{ path = {:?} }}\n\n[workspace]\n\n[profile.dev]\ndebug = false\n",
         root().join("crates/ioxide"),
     );
     fs::write(place.join("Cargo.toml"), manifest).expect("written");

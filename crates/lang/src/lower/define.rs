@@ -335,7 +335,10 @@ impl<'a> Lowering<'a, '_> {
             self.cx.sink.error(|| {
                 let message = format!("`{}` calls itself, so it cannot have obligations", decl.name.text);
                 Diagnostic::new(Code::MayNotEnd, decl.name.span, message)
-                    .note("`xs[i]`, `m[k]` and values of range types must be there or fit wherever the function is called")
+                    .note(
+                        "`xs[i]`, `m[k]` and values of range types must be there or fit wherever the \
+                         function is called",
+                    )
                     .help("use `get` and `match`, and `int` instead of a range")
             });
         }
@@ -406,8 +409,10 @@ impl<'a> Lowering<'a, '_> {
             };
             if !fits {
                 self.cx.sink.error(|| {
-                    Diagnostic::new(Code::BadAttribute, attr.span, "this attribute does not fit here")
-                        .help("`@weight` belongs to transitions, `@req` to states, transitions, purposes, properties and tests")
+                    Diagnostic::new(Code::BadAttribute, attr.span, "this attribute does not fit here").help(
+                        "`@weight` belongs to transitions, `@req` to states, transitions, purposes, \
+                         properties and tests",
+                    )
                 });
             }
         }

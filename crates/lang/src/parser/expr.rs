@@ -589,7 +589,8 @@ impl Parser<'_> {
             let start = token.start as usize + at;
             let span = Span::new(self.file, start, start + len);
             let escape = self.text.get(span.range()).unwrap_or("");
-            let help = "escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\0` and `\\u{HEX}`; a backslash itself is `\\\\`";
+            let help = "escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\0` and `\\u{HEX}`; a backslash \
+                        itself is `\\\\`";
             self.sink.push(
                 Diagnostic::new(Code::BadEscape, span, format!("strings have no escape `{escape}`"))
                     .help(help),

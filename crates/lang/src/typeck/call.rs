@@ -109,7 +109,10 @@ impl Checker<'_, '_> {
             self.sink.error(|| {
                 let message = format!("this call of `{}` may not end", name.text);
                 Diagnostic::new(Code::MayNotEnd, name.span, message)
-                    .note("a function calls itself on a part of an argument only: a name that a pattern of `match` gives to a part of its parameter, in every call the same parameter")
+                    .note(
+                        "a function calls itself on a part of an argument only: a name that a pattern of \
+                         `match` gives to a part of its parameter, in every call the same parameter",
+                    )
                     .help("write `match xs { [] => ..., [first, ..rest] => ... }` and call it with `rest`")
             });
         }

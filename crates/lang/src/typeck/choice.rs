@@ -167,7 +167,10 @@ impl Checker<'_, '_> {
             }
             Sort::Range { lo, hi } => {
                 let n_values = i128::from(hi) - i128::from(lo) + 1;
-                let in_range = |case: &&PatternCase| matches!(case, PatternCase::Value(Value::Int(n)) if n.to_i64().is_some_and(|n| lo <= n && n <= hi));
+                let in_range = |case: &&PatternCase| match case {
+                    PatternCase::Value(Value::Int(n)) => n.to_i64().is_some_and(|n| lo <= n && n <= hi),
+                    _ => false,
+                };
                 if cases.iter().filter(in_range).count() as i128 == n_values {
                     vec![]
                 } else {

@@ -77,7 +77,8 @@ fn nested_quantifiers_and_calls_have_a_number_of_steps() {
     // One quantifier is within the bound.
     check("    const H = exists i in 0..65535: i * i == -1", &[], "");
     let list = ones(60);
-    let twice = "    fn f(xs: list<int>, n: int) -> int = match xs { [] => n, [a, ..r] => f(r, n + 1) + f(r, n * 2 + a) }";
+    let twice = "    fn f(xs: list<int>, n: int) -> int = match xs { [] => n, [a, ..r] => f(r, n + 1) + f(r, \
+                 n * 2 + a) }";
     check(&format!("{twice}\n    const H = f([{list}], 1)"), &["E0314"], "takes more than 1048576 steps");
     check(&format!("{twice}\n    const H = f([1, 1, 1, 1], 1)"), &[], "");
 }

@@ -66,7 +66,9 @@ proptest! {
     }
 
     #[test]
-    fn any_mostly_good_action_system_gives_an_answer(text in grammar::action_system(), at in 0usize..900, cut in 0usize..9) {
+    fn any_mostly_good_action_system_gives_an_answer(
+        text in grammar::action_system(), at in 0usize..900, cut in 0usize..9,
+    ) {
         survives(&text);
         let (from, to) = (floor(&text, at), floor(&text, at + cut));
         survives(&format!("{}{}", &text[..from], &text[to..]));
@@ -152,7 +154,8 @@ fn ten_thousand_levels_give_a_limit_error() {
     let nested = |open: &str, close: &str| {
         let (open, close) = (open.repeat(n), close.repeat(n));
         format!(
-            "def M {{ state {{ x: int }} init {{ x := 0 }} actions {{ ?i() if True then {{ {open} x := 1 {close} }} }} }}"
+            "def M {{ state {{ x: int }} init {{ x := 0 }} actions {{ ?i() if True then {{ {open} x := 1 \
+             {close} }} }} }}"
         )
     };
     for text in [
@@ -179,7 +182,8 @@ fn the_deepest_expressions_that_are_allowed_do_not_overflow() {
     assert_eq!(codes("m.iox", &in_guard(&deep)), []);
     let (open, close) = ("if True then { ".repeat(30), "} ".repeat(30));
     let text = format!(
-        "def M {{ state {{ x: Bool }} init {{ x := True }} actions {{ ?i() if True then {{ {open} x := {deep} {close} }} }} }}"
+        "def M {{ state {{ x: Bool }} init {{ x := True }} actions {{ ?i() if True then {{ {open} x := {deep} \
+         {close} }} }} }}"
     );
     assert_eq!(codes("m.as", &text), []);
 }
@@ -207,7 +211,8 @@ fn long_chains_are_not_deep() {
 fn ten_megabytes_are_answered_quickly() {
     let state = |i: usize| {
         format!(
-            "    state s{i} {{\n        r{i}: on add when 1 <= p <= {i} && x + p < {i} {{ x = x + p }} -> s{}\n    }}\n",
+            "    state s{i} {{\n        \
+             r{i}: on add when 1 <= p <= {i} && x + p < {i} {{ x = x + p }} -> s{}\n    }}\n",
             i / 2
         )
     };
@@ -295,7 +300,8 @@ fn wide_declarations_are_not_quadratic() {
 
     let (vars, inits) = (list(&|i| format!("v{i}: S"), " "), list(&|i| format!("v{i} := 0"), " "));
     let text = format!(
-        "def M {{ types {{ S = [0..3] }} state {{ {vars} }} init {{ {inits} }} actions {{ ?i() if v0 == 0 then {{ {inits} }} }} }}"
+        "def M {{ types {{ S = [0..3] }} state {{ {vars} }} init {{ {inits} }} actions {{ ?i() if v0 == 0 \
+         then {{ {inits} }} }} }}"
     );
     assert_eq!(codes("m.as", &text), []);
 }

@@ -106,7 +106,8 @@ fn ranges_guard_what_could_leave_them() {
     plus: s ?i [p + n >= 0 && p + n <= 3] {n = p + n} s range p + n >= 0 && p + n <= 3
     call: s ?i [n >= -1 && n <= 2] {n = n + 1} s range n >= -1 && n <= 2
     pinned: s ?i [p == q] {} s
-    cond: s ?i [(if q > 0 then q else 0) >= 0 && (if q > 0 then q else 0) <= 3] {n = if q > 0 then q else 0} s range (if q > 0 then q else 0) >= 0 && (if q > 0 then q else 0) <= 3
+    cond: s ?i [(if q > 0 then q else 0) >= 0 && (if q > 0 then q else 0) <= 3] {n = if q > 0 then q else 0} \
+               s range (if q > 0 then q else 0) >= 0 && (if q > 0 then q else 0) <= 3
     opt: s ?i [q >= 0 && q <= 3 || q <= 5] {o = if q > 5 then some(q) else o} s range q >= 0 && q <= 3 || q <= 5
     lazy: s ?i [(n >= -1 && n <= 2 || n == 3) && (n == 3 || n == 1)] {} s
     ");
@@ -134,7 +135,8 @@ fn functions_options_and_matches_are_written_out() {
     start s
     a = none
     p = Point(x: 1, y: 2)
-    one: s ?i [key == k1 && 2 * (if v == none then 0 else v.value) > 3] {a = some((if v == none then 0 else v.value) + 1)} s
+    one: s ?i [key == k1 && 2 * (if v == none then 0 else v.value) > 3] {a = some((if v == none then 0 else \
+               v.value) + 1)} s
     two: s ?i [a != none && v == some(3)] {p = Point(x: p.y, y: p.x)} s
     three: s ?i [key == k1] {} s
     four: s ?i [exists _0 in 0..2: p.x == _0 * _0] {} s
@@ -167,7 +169,8 @@ fn numbers_are_exact_and_widen() {
 #[test]
 fn fields_hide_variables_and_updates_are_simultaneous() {
     insta::assert_snapshot!(switches("m.iox", "
-        model M { input i(x: int) var x: int = 1 var y: int state s { a: on i when x > 0 { x = x, y = x + y } b: internal { x = y, y = x } } }"), @"
+        model M { input i(x: int) var x: int = 1 var y: int state s { a: on i when x > 0 { x = x, y = x + y } \
+        b: internal { x = y, y = x } } }"), @"
     start s
     x = 1
     y = ?
@@ -302,7 +305,8 @@ fn other_formats_become_the_same_kind_of_model() {
     start Counter
     n = 0
     mode = Off
-    inc: Counter ?inc [mode == On && n + by < 4 && n + by >= 0 && n + by <= 3] {n = n + by} Counter range n + by >= 0 && n + by <= 3
+    inc: Counter ?inc [mode == On && n + by < 4 && n + by >= 0 && n + by <= 3] {n = n + by} Counter range n + \
+               by >= 0 && n + by <= 3
     value: Counter !value [n == v] {} Counter
     tick: Counter internal [mode == Off] {mode = On} Counter
     tick#2: Counter internal [n == 3] {n = 0} Counter
@@ -314,7 +318,8 @@ fn other_formats_become_the_same_kind_of_model() {
             init { q := [] by := {} reply := Nothing }
             actions {
                 ?put(x: Small) if q.length() < 2 then { q := q + [x], by[x] := True }
-                ?take() if let some(first) = q.first() && reply == Nothing then { q := q.drop(1), reply := Given(x: first) }
+                ?take() if let some(first) = q.first() && reply == Nothing then { q := q.drop(1), reply := \
+        Given(x: first) }
                 !given(x: Small) if let Given(y) = reply && x == y then { reply := Nothing }
             }
         }"), @"
@@ -323,7 +328,8 @@ fn other_formats_become_the_same_kind_of_model() {
     by = {}
     reply = Nothing
     put: Queue ?put [q.length() < 2] {q = q + [x], by = by.with(x, true)} Queue
-    take: Queue ?take [(if q.length() > 0 then some(q[0]) else none) != none && reply == Nothing] {q = q.slice(1, q.length()), reply = Given(x: (if q.length() > 0 then some(q[0]) else none).value)} Queue
+    take: Queue ?take [(if q.length() > 0 then some(q[0]) else none) != none && reply == Nothing] {q = \
+               q.slice(1, q.length()), reply = Given(x: (if q.length() > 0 then some(q[0]) else none).value)} Queue
     given: Queue !given [reply is Given && reply.x == x] {reply = Nothing} Queue
     ");
     insta::assert_snapshot!(switches("m.dot", "digraph g {
@@ -360,7 +366,9 @@ fn a_register_automaton_may_send_what_it_receives() {
   <globals><variable type="int" name="x">&zero;</variable></globals>
   <locations><location name="a" initial="true"/><location name="b"/><location name="c"/><location name="d"/></locations>
   <transitions>
-    <transition from="a" to="b" symbol="frame" params="p"><assignments><assign to="x">p</assign></assignments></transition>
+    <transition from="a" to="b" symbol="frame" params="p">
+      <assignments><assign to="x">p</assign></assignments>
+    </transition>
     <transition from="b" to="a" symbol="frame" params="x"/>
     <transition from="a" to="c" symbol="go"/>
     <transition from="c" to="a" symbol="ok"/>

@@ -174,7 +174,8 @@ fn a_brace_forgotten_before_another_model_is_told_once() {
 fn a_forgotten_bracket_before_another_model_is_told_once() {
     for (closed, open) in [
         (
-            "enum E { one, two }\n    state s { on go -> t }\n    state t { emit say -> s }\n    test \"x\" { send go }\n}",
+            "enum E { one, two }\n    state s { on go -> t }\n    state t { emit say -> s }\n    \
+             test \"x\" { send go }\n}",
             "enum E { one, two",
         ),
         ("test \"x\" { send go }\n}", "purpose p { state i { on go -> hit"),

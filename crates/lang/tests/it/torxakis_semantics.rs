@@ -864,8 +864,8 @@ fn models_do_what_the_semantics_of_their_text_says() {
         }
     }
     println!(
-        "{models} models ({composed} of parts, {joint} with channels used at once, {refused} more refused), {compared} labels: no \
-         disagreement"
+        "{models} models ({composed} of parts, {joint} with channels used at once, {refused} more refused), \
+         {compared} labels: no disagreement"
     );
     assert!(
         refused < 3 * n && composed * 4 > models as usize && joint * 10 > models && compared as u64 > 50 * n,

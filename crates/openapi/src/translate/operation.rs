@@ -337,7 +337,10 @@ impl<'t> Translator<'t> {
             cases.join(", ")
         );
         text.push_str("var owed: Owed = nothing\n\n");
-        text.push_str("/// Any request at any time, then one of the answers that are documented for it.\nstate serving {\n");
+        text.push_str(
+            "/// Any request at any time, then one of the answers that are documented for it.\n\
+             state serving {\n",
+        );
         for one in &asked {
             let checks = one
                 .fields

@@ -16,7 +16,8 @@ const FORMATS: [(&str, &str); 8] = [
     ("date", "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"),
     (
         "date-time",
-        "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?",
+        "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt \
+         ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?",
     ),
     ("time", "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})?"),
     ("ipv4", "((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"),
@@ -273,7 +274,8 @@ fn whole_pattern(text: &str) -> String {
 /// Returns whether models have this pattern.
 fn is_pattern(pattern: &str) -> bool {
     let text = format!(
-        "model Try {{\n    input a(s: string)\n    output b\n    state t {{\n        on a when s.matches({})\n        emit b\n    }}\n}}\n",
+        "model Try {{\n    input a(s: string)\n    output b\n    state t {{\n        \
+         on a when s.matches({})\n        emit b\n    }}\n}}\n",
         string_literal(pattern)
     );
     let mut sources = Sources::new();

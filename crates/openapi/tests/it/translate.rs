@@ -89,7 +89,8 @@ fn schemas_that_hold_themselves_are_types_that_do() {
         "kids": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}}}"##;
     let made = with_schema(r##"{"$ref": "#/components/schemas/Tree"}"##, tree);
     says(&made, &["record Tree { v: int, kids: list<Tree>? }", "x.v >= 0", "forall z in y: is_tree(z)"]);
-    let pair = r##""A": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}, "b": {"$ref": "#/components/schemas/B"}}},
+    let pair = r##""A": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0},
+            "b": {"$ref": "#/components/schemas/B"}}},
         "B": {"type": "object", "properties": {"a": {"$ref": "#/components/schemas/A"}}}"##;
     let made = with_schema(r##"{"$ref": "#/components/schemas/A"}"##, pair);
     assert!(made.notes.iter().any(|note| note.text.contains("hold each other")), "{:?}", made.notes);
@@ -125,7 +126,8 @@ fn what_is_not_translated_is_noted_at_its_place() {
         (r#"{"type": ["object", "string"]}"#, "/schema/type"),
         (r#"{"type": "array", "items": false}"#, "/schema/items"),
         (
-            r#"{"type": "array", "uniqueItems": true, "items": {"type": "array", "items": {"type": "integer", "format": "int32"}}}"#,
+            r#"{"type": "array", "uniqueItems": true,
+                "items": {"type": "array", "items": {"type": "integer", "format": "int32"}}}"#,
             "/schema/uniqueItems",
         ),
         (
@@ -138,7 +140,8 @@ fn what_is_not_translated_is_noted_at_its_place() {
         (r#"{"enum": ["a", "bc"], "maxLength": 1}"#, "/schema/maxLength"),
         (r#"{"$ref": "other.yaml", "minimum": 1, "maximum": 2}"#, "/schema"),
         (
-            r#"{"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"properties": {"a": {"enum": ["x"]}}}]}"#,
+            r#"{"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}},
+                {"properties": {"a": {"enum": ["x"]}}}]}"#,
             "/allOf/1/properties/a",
         ),
         (r#"{"allOf": [{"type": "string"}, {"allOf": [{"$ref": "other.yaml"}]}]}"#, "/allOf/1/allOf/0"),
@@ -324,7 +327,8 @@ fn descriptions_do_not_write_the_project() {
     let text = r##"{"openapi": "3.0.0", "info": {"title": "t\u2028model X {\r}\u0001", "version": "1\n}"},
         "paths": {"/a\n[sut.x]\ncommand=\"c\"": {"post": {"operationId": "a\"; b", "summary": "s\rmodel Y {",
             "requestBody": {"required": true, "content": {"text/plain; x=${SECRET}": {"schema": {"type": "string"}}}},
-            "responses": {"200": {"description": "*/\u0085}"}, "2\n[": {"description": "x"}, "2{}": {"description": "x"}}}}}}"##;
+            "responses": {"200": {"description": "*/\u0085}"},
+                "2\n[": {"description": "x"}, "2{}": {"description": "x"}}}}}}"##;
     let made = made(text);
     assert_eq!(made.counts, (1, 1));
     assert!(!made.project.contains("${"), "{}", made.project);

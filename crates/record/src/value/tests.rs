@@ -71,7 +71,8 @@ proptest! {
     fn what_is_written_is_read_again(n in any::<i64>(), d in 1i64..1000, x in any::<i64>(), text in ".*") {
         let world = World::new();
         let real = Value::Real(Rational::new(Int::from(n), Int::from(d)).unwrap());
-        for (sort, value) in [(Sort::Real, real), (Sort::Str, Value::str(&text)), (Sort::Data(world.point), world.point(x, true))] {
+        let point = (Sort::Data(world.point), world.point(x, true));
+        for (sort, value) in [(Sort::Real, real), (Sort::Str, Value::str(&text)), point] {
             let line = value_to_json(&world.pool, &value).to_string();
             let json = serde_json::from_str(&line).unwrap();
             prop_assert_eq!(value_from_json(&world.pool, sort, &json), Ok(value));

@@ -24,7 +24,10 @@ pub fn write_python(view: &CaseView<'_>, smt: &CaseSmt) -> Result<String, Unwrit
     let name = class_name(&view.model.sts.name);
     let mut out = format!("\"\"\"A test case made by ioxide from the model {name}.\n\n");
     let _ = writeln!(out, "Path: {}.", ascii_comment(&view.path_text()));
-    out.push_str("Run: IOXIDE_SUT='stdio:COMMAND' (or 'tcp:HOST:PORT') python3 -m pytest FILE, or python3 FILE.\n\"\"\"\n\n");
+    out.push_str(
+        "Run: IOXIDE_SUT='stdio:COMMAND' (or 'tcp:HOST:PORT') python3 -m pytest FILE, or python3 \
+         FILE.\n\"\"\"\n\n",
+    );
     out.push_str("import unittest\nfrom fractions import Fraction as F\n\n");
     out.push_str("from ioxide_adapter.case import Arc, State, Stimulus, div, floor, follow, quotient, rem\n");
     let mut writer = PythonCaseWriter { view, smt, pool: view.model.pool.clone(), asks: false };

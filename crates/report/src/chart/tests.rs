@@ -100,8 +100,8 @@ proptest! {
         width in 0_usize..140,
         forbidden in 0_usize..7,
     ) {
-        let instead: Option<Vec<Allowed>> =
-            labels.map(|all| all.into_iter().map(|(label, switch)| Allowed { label, switch, differences: Vec::new() }).collect());
+        let allowed = |(label, switch)| Allowed { label, switch, differences: Vec::new() };
+        let instead: Option<Vec<Allowed>> = labels.map(|all| all.into_iter().map(allowed).collect());
         let lines = draw_chart(&SequenceChart {
             steps: &steps, before: 3, width,
             note: instead.as_deref().map_or(StepNote::Forbidden(forbidden), |it| StepNote::Instead(forbidden, it)),

@@ -1,6 +1,6 @@
 use std::io::Cursor;
 
-use ioxide_record::event::VerdictWord;
+use ioxide_record::event::{RunStarted, VerdictWord};
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
@@ -158,7 +158,8 @@ proptest! {
         let EventKind::CampaignStarted(mut begin) = started(2) else { unreachable!("the beginning") };
         (begin.model, begin.sut, begin.file) = (evil.clone(), evil.clone(), evil.clone());
         told.say(EventKind::CampaignStarted(begin));
-        let goal = ioxide_record::event::RunStarted { run: 0, seed: 1, goal, tolerance: None, unconfirmed: false, connections: Vec::new() };
+        let connections = Vec::new();
+        let goal = RunStarted { run: 0, seed: 1, goal, tolerance: None, unconfirmed: false, connections };
         told.say(EventKind::RunStarted(goal)).say(seen(1, label(&evil))).say(SampleEvents::fail(&evil));
         told.say(run_finished(0, RunOutcome::Fail, 1)).say(run_started(1));
         told.say(EventKind::Trouble(ioxide_record::event::SystemTrouble { error: evil.clone(), last_words: evil }));

@@ -188,7 +188,8 @@ fn parts_table(summary: &Summary) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let head = "| part | instances | transitions | covered in some | covered in all |\n| --- | ---: | ---: | ---: | ---: |";
+    let head = "| part | instances | transitions | covered in some | covered in all |\n\
+                | --- | ---: | ---: | ---: | ---: |";
     format!("\n{head}\n{}\n", rows.join("\n"))
 }
 

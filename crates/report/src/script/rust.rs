@@ -180,11 +180,13 @@ impl<'s> RustSteps<'s> {
                         .map(|(name, value)| format!("command.env({}, {});", quoted(name), quoted(value))),
                 );
                 lines.push(
-                    "let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect(\"it starts\");"
+                    "let mut process = \
+                     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect(\"it starts\");"
                         .into(),
                 );
                 lines.push(
-                    "let mut link = Link::new(process.stdout.take().expect(\"a pipe\"), process.stdin.take().expect(\"a pipe\"));"
+                    "let mut link = Link::new(process.stdout.take().expect(\"a pipe\"), \
+                     process.stdin.take().expect(\"a pipe\"));"
                         .into(),
                 );
                 lines

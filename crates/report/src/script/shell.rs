@@ -31,7 +31,8 @@ pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
         options.push_str(" -D \"$headers\"");
     }
     lines.push(format!(
-        "ask() {{ reply=$(curl {options} -w '%{{stderr}}status %{{http_code}}\\n' \"$@\"); printf '%s\\n' \"$reply\"; }}"
+        "ask() {{ reply=$(curl {options} -w '%{{stderr}}status %{{http_code}}\\n' \"$@\"); printf '%s\\n' \
+         \"$reply\"; }}"
     ));
     let spellings: Vec<ValueSpelling> = used_values(script).map(|used| used.spelling).collect();
     if spellings.contains(&ValueSpelling::Percent) {

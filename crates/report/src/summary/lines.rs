@@ -123,8 +123,8 @@ pub fn silence_time_line(summary: &Summary) -> Option<String> {
     let longest = finished.latencies.iter().map(|told| told.max_us).max().unwrap_or(0) as f64 / 1e3;
     Some(match finished.suggested_patience_ms {
         Some(fits) if fits < used || longest * 2.0 > used as f64 => format!(
-            "silence: assumed after {used} ms{calibrated}; {fits} ms would be enough for these {n} replies, the slowest of \
-             which took {longest:.1} ms"
+            "silence: assumed after {used} ms{calibrated}; {fits} ms would be enough for these {n} replies, \
+             the slowest of which took {longest:.1} ms"
         ),
         Some(_) | None => format!("silence: assumed after {used} ms{calibrated}"),
     })

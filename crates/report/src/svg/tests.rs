@@ -129,8 +129,10 @@ proptest! {
     #[test]
     fn any_text_gives_well_formed_xml(names in prop::collection::vec(any::<String>(), 1..4), text in any::<String>()) {
         let n_nodes = names.len();
-        let nodes = names.iter().map(|name| GraphNode { doc: text.clone(), class: text.clone(), ..GraphNode::new(name) });
-        let edges = (0..n_nodes).map(|n| GraphEdge::with_text(GraphNodeId::new(n), GraphNodeId::new((n + 1) % n_nodes), &text));
+        let node = |name: &String| GraphNode { doc: text.clone(), class: text.clone(), ..GraphNode::new(name) };
+        let nodes = names.iter().map(node);
+        let next = |n: usize| GraphNodeId::new((n + 1) % n_nodes);
+        let edges = (0..n_nodes).map(|n| GraphEdge::with_text(GraphNodeId::new(n), next(n), &text));
         let picture = draw_svg(&PictureGraph::new(&text, nodes, edges).unwrap(), SvgConfig::default());
         let document = roxmltree::Document::parse(&picture);
         prop_assert!(document.is_ok(), "{:?}", document.err());

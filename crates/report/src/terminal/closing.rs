@@ -36,7 +36,8 @@ pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<Str
     }
     if summary.thinned > 0 {
         lines.push(format!(
-            "the record has no steps of {} without a failure; the same seed repeats them, and `--keep all` records them",
+            "the record has no steps of {} without a failure; the same seed repeats them, and `--keep all` \
+             records them",
             plural(summary.thinned, "run")
         ));
     }

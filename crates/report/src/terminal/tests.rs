@@ -117,7 +117,8 @@ fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
         "the first reply after a start took up to 3500 ms (!X); ioxide waits for it up to `limit_ms`\n",
         "this machine was busy: ioxide waited up to 340 ms longer\n",
         "30.0 s: 41 % replies, 12 % silence, 35 % restarts, 12 % tester; 0 steps\n",
-        "late: 1 message arrived after silence was assumed; the slowest, !X, took 130 ms. ioxide then waited up to 260 ms.\n",
+        "late: 1 message arrived after silence was assumed; the slowest, !X, took 130 ms. ioxide then waited \
+         up to 260 ms.\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }

@@ -175,7 +175,10 @@ fn a_fair_tester_hears_what_an_eager_one_talks_over() {
         let mut tester = InputFair::new(&mut cover, interaction);
         let (events, outcome) = tested(&spec, &spec, &mut tester, &many(40, 3));
         assert_eq!(outcome.counts.failed, 0);
-        let is_news = |event: &&Event| matches!(&event.event, EventKind::Observation(step) if step.step == 1 && step.label.label == "news");
+        let is_news = |event: &&Event| match &event.event {
+            EventKind::Observation(step) => step.step == 1 && step.label.label == "news",
+            _ => false,
+        };
         events.iter().filter(is_news).count()
     };
     assert_eq!(heard(Interaction::InputEager), 0);

@@ -272,7 +272,8 @@ mod tests {
     fn every_class_of_a_value_is_possible_for_its_sort() {
         let cases: String = (0..MAX_CASES + 2).map(|n| format!("c{n}, ")).collect();
         let text = format!(
-            "model M {{ enum Many {{ {cases} last }} input i(m: Many, s: set<bool>, r: real, n: int) state s {{ on i }} }}"
+            "model M {{ enum Many {{ {cases} last }} input i(m: Many, s: set<bool>, r: real, n: int) state s \
+             {{ on i }} }}"
         );
         let model = crate::samples::model(&text);
         let sort_of = |at: usize| {

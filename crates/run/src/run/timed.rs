@@ -196,8 +196,8 @@ impl RunLoop<'_, '_, '_> {
         }
         self.timing.lag_effect.tolerance = self.timing.lag_effect.tolerance.max(lag);
         Some(format!(
-            "the machine was busy, for up to {} ms: this is forbidden within the stated latency of {:.0} ms, and allowed \
-             if the lag is added to it",
+            "the machine was busy, for up to {} ms: this is forbidden within the stated latency of {:.0} ms, \
+             and allowed if the lag is added to it",
             lag.as_millis(),
             stated.to_f64() * 1000.0
         ))

@@ -96,7 +96,8 @@ fn first_difference(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
 }
 
 /// Returns the plan without what differs between runs of the same meaning: the values of references, the numbers of
-/// inputs, the steps at which replies came, and waits of at most `least_wait` seconds, which a real clock adds by itself.
+/// inputs, the steps at which replies came, and waits of at most `least_wait` seconds, which a real clock adds by
+/// itself.
 pub(super) fn meaning(plan: &[PlannedMove], least_wait: &Rational) -> Vec<PlannedMove> {
     let mut plan = plan.to_vec();
     for planned in &mut plan {

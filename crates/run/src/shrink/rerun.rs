@@ -208,8 +208,8 @@ impl RunToRepeat<'_> {
         self.is_same(setup, &start_of(self.trace), &start_of(trace))
     }
 
-    /// Returns whether two runs are the same by meaning. In virtual time the system chooses when it says something; on a real
-    /// clock times are never the same, and not compared.
+    /// Returns whether two runs are the same by meaning. In virtual time the system chooses when it says something;
+    /// on a real clock times are never the same, and not compared.
     fn is_same(&self, setup: &RunSetup<'_, '_>, a: &Trace, b: &Trace) -> bool {
         let delays = |trace: &Trace| -> Vec<Label> {
             let is_delay = |label: &&Label| matches!(label, Label::Delay(_));

@@ -38,14 +38,14 @@ const FLAKY_REPLAYS: u32 = 10;
 /// The greatest share of the time of the search that is kept for the repetitions at its end, as a divisor.
 const CONFIRMATION_SHARE: u32 = 4;
 
-/// Returns the longest time in seconds that is no wait on a real clock: a twentieth. Chosen by feel: a busy machine takes a
-/// few hundredths between a message and the next input, and no person sees the difference.
+/// Returns the longest time in seconds that is no wait on a real clock: a twentieth. Chosen by feel: a busy machine
+/// takes a few hundredths between a message and the next input, and no person sees the difference.
 fn shortest_wait() -> Rational {
     Rational::from(1).div(&Rational::from(20))
 }
 
-/// Returns the moves that made a failing run, up to its failure. Observations after the forbidden label only showed that
-/// nothing explains it, and a replay waits for them by itself; inputs after it may have been needed to see that.
+/// Returns the moves that made a failing run, up to its failure. Observations after the forbidden label only showed
+/// that nothing explains it, and a replay waits for them by itself; inputs after it may have been needed to see that.
 fn plan_of_failure(flow: &ReplyFlow, sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
     let is_ours =
         |label: &Label| matches!(label, Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Input);
@@ -441,7 +441,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let Some(found) = self.smaller_failure(finished) else {
             return if is_alike { TryOutcome::NotSmaller } else { TryOutcome::NoFailure };
         };
-        // On a real clock a busy machine is late now and then, and a run that fails for that would lead the search astray.
+        // On a real clock a busy machine is late now and then, and a run that fails for that would lead the search
+        // astray.
         let is_by_clock = self.setup.cx.sts.is_timed() && !self.setup.adapter.has_virtual_time();
         if (self.sign.is_breakdown() || is_by_clock) && !self.breaks_again(&found.plan) {
             self.unconfirmed += 1;
@@ -463,8 +464,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         (is_alike && is_smaller).then_some(SmallerRun { trace: finished.trace, plan, signature })
     }
 
-    /// Returns whether the system fails again with these moves: the first time it may still have been breaking because of
-    /// the run before.
+    /// Returns whether the system fails again with these moves: the first time it may still have been breaking
+    /// because of the run before.
     fn breaks_again(&mut self, plan: &[PlannedMove]) -> bool {
         if self.early().is_some() {
             return false;

@@ -6,8 +6,8 @@
 //! shortest one through each kind of input, since a fault often needs one (an item that was dropped, a lock that was
 //! taken). Clocks are no part of a shape, and parts of a system have their places in it: this works for every model.
 //!
-//! Mostly a few variables decide what was expected in the end ([`slices`](super::slices)). With only these in the shapes more
-//! states are alike and the ways shorter; and the inputs that change none of them are left out at once.
+//! Mostly a few variables decide what was expected in the end ([`slices`](super::slices)). With only these in the
+//! shapes more states are alike and the ways shorter; and the inputs that change none of them are left out at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -104,7 +104,8 @@ pub(super) fn edits(
     edits
 }
 
-/// Returns the segments before the last one after which one of `vars` has another value, or the model is in another place.
+/// Returns the segments before the last one after which one of `vars` has another value, or the model is in another
+/// place.
 fn changing_segments(cx: &Ctx<'_>, beliefs: &[Belief], vars: &BTreeSet<VarId>) -> Vec<usize> {
     let shapes: Vec<StateShape> =
         beliefs.iter().map(|belief| shape(cx, belief, vars, ShapeLevel::Exact)).collect();
@@ -221,8 +222,8 @@ impl ShapeWalk {
         self.path_to(&self.reach_from(self.nodes[0]), last)
     }
 
-    /// Returns the shortest way from the first shape to that before the last input, then the shortest through each kind of
-    /// input before it: segments of the run in order.
+    /// Returns the shortest way from the first shape to that before the last input, then the shortest through each
+    /// kind of input before it: segments of the run in order.
     fn short_paths(&self, gates: &[GateId]) -> Vec<Vec<usize>> {
         let last = self.nodes.len() - 1;
         let reached = self.reach_from(self.nodes[0]);

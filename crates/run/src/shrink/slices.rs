@@ -1,12 +1,12 @@
 //! The part of a run that the failing step depends on: a slice by the variables of the model.
 //!
-//! The model says which variables decide the answer that was expected: those that the last input tests, and those that the
-//! guard of the expected answer reads, seen through the updates of that input. An input of the run that changes none of them,
-//! and does not lead to another place, had no part in what was expected. Leaving all such inputs out is one candidate; it
-//! is a guess, since the fault need not follow the model, and a wrong one costs a run.
+//! The model says which variables decide the answer that was expected: those that the last input tests, and those
+//! that the guard of the expected answer reads, seen through the updates of that input. An input of the run that
+//! changes none of them, and does not lead to another place, had no part in what was expected. Leaving all such
+//! inputs out is one candidate; it is a guess, since the fault need not follow the model, and a wrong one costs a run.
 //!
-//! [`find_levels`] gives sets of variables, the smallest first: those that decide the answer, those that decide the former,
-//! and so on to a fixed point.
+//! [`find_levels`] gives sets of variables, the smallest first: those that decide the answer, those that decide the
+//! former, and so on to a fixed point.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use ioxide_symex::Ctx;
 
 use super::planning::FailureSituation;
 
-/// Returns sets of variables that the failing step depends on, each within the next; the last one is closed. Sets of all
-/// variables are left out, since nothing is gained by them.
+/// Returns sets of variables that the failing step depends on, each within the next; the last one is closed. Sets of
+/// all variables are left out, since nothing is gained by them.
 pub(super) fn find_levels(cx: &Ctx<'_>, situation: &FailureSituation) -> Vec<BTreeSet<VarId>> {
     let mut levels = vec![deciding_variables(cx, situation)];
     let closed = loop {

@@ -75,7 +75,8 @@ fn what_is_no_suite_is_named() {
     insta::assert_snapshot!(problem("hello"), @"this is no suite of ioxide: it starts with hello");
     let head = |version| format!("{{\"format\":\"ioxide-suite\",\"version\":{version}}}\n");
     insta::assert_snapshot!(problem(&head(7)), @"the suite has version 7, this program reads version 1");
-    insta::assert_snapshot!(problem(&(head(1) + "\n3\n")), @"line 3 of the suite: neither a list of inputs nor an object with a `trace`: 3");
+    insta::assert_snapshot!(problem(&(head(1) + "\n3\n")), @"line 3 of the suite: neither a list of inputs \
+        nor an object with a `trace`: 3");
     assert_eq!(read(&head(1)).unwrap(), []);
 }
 
@@ -96,6 +97,7 @@ fn a_closed_suite_that_was_cut_off_anywhere_is_refused() {
     let lines: Vec<&str> = text.lines().collect();
     let fewer = format!("{}\n{}\n{}\n", lines[0], lines[1], lines[3]);
     insta::assert_snapshot!(read(&fewer).unwrap_err(), @"line 3 of the suite: there should be 2 tests, here are 1");
-    insta::assert_snapshot!(read(&lines[..3].join("\n")).unwrap_err(), @"the suite was cut off after 2 tests; make it again");
+    insta::assert_snapshot!(read(&lines[..3].join("\n")).unwrap_err(), @"the suite was cut off after 2 tests; \
+        make it again");
     insta::assert_snapshot!(read(&(text + "[]\n")).unwrap_err(), @"line 5 of the suite: the suite has ended before");
 }

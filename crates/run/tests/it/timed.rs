@@ -268,7 +268,8 @@ fn systems_with_timing_faults_are_found() {
             found += u64::from(is_found);
         }
         println!(
-            "{fault:?}: {found} of {wrong} wrong systems found in 20 runs a tester, by tester {by:?}; {unproven} not shown to be wrong"
+            "{fault:?}: {found} of {wrong} wrong systems found in 20 runs a tester, by tester {by:?}; \
+             {unproven} not shown to be wrong"
         );
         // A system that hurries conforms unless it must wait; the other faults show.
         assert!(wrong > 0 || fault == random::Fault::Earlier, "{fault:?}");

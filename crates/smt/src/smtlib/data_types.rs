@@ -144,10 +144,14 @@ mod tests {
             vec![ctor("none", &[]), ctor("more", &[("first", t), ("rest", f), ("kind", k)])],
         );
         pool.define_data(wrapper, vec![ctor("wrapper", &[("tree", t), ("n", Sort::Range { lo: 0, hi: 9 })])]);
-        insta::assert_snapshot!(declare_variable(&mut pool, Sort::Data(wrapper)).expect("plain"), @r"
+        let declared = declare_variable(&mut pool, Sort::Data(wrapper)).expect("plain");
+        let folded = declared.replace("0)) (((none", "0))\n  (((none").replace("))) ((leaf", ")))\n  ((leaf");
+        insta::assert_snapshot!(folded, @r"
         (declare-datatypes ((Kind!3 0)) (((nothing!3!0))))
         (declare-datatypes ((Colour!2 0)) (((nothing!2!0))))
-        (declare-datatypes ((Forest!1 0) (Tree!0 0)) (((none!1!0)(more!1!1 (first!1!1!0 Tree!0) (rest!1!1!1 Forest!1) (kind!1!1!2 Kind!3))) ((leaf!0!0)(node!0!1 (trees!0!1!0 Forest!1) (colour!0!1!1 Colour!2)))))
+        (declare-datatypes ((Forest!1 0) (Tree!0 0))
+          (((none!1!0)(more!1!1 (first!1!1!0 Tree!0) (rest!1!1!1 Forest!1) (kind!1!1!2 Kind!3)))
+          ((leaf!0!0)(node!0!1 (trees!0!1!0 Forest!1) (colour!0!1!1 Colour!2)))))
         (declare-datatypes ((Wrapper!4 0)) (((wrapper!4!0 (tree!4!0!0 Tree!0) (n!4!0!1 Int)))))
         (declare-const x!0 Wrapper!4)
         (assert (=> ((_ is wrapper!4!0) x!0) (<= 0 (n!4!0!1 x!0) 9)))

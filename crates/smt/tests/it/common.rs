@@ -210,7 +210,8 @@ impl Terms {
             }
             _ => {
                 let option = self.var_of(|sort| matches!(sort, Sort::Data(_))).expect("there is data");
-                let has_int = matches!(self.pool.sort(option), Sort::Data(id) if self.pool.data(id).kind == DataKind::Option);
+                let sort = self.pool.sort(option);
+                let has_int = matches!(sort, Sort::Data(id) if self.pool.data(id).kind == DataKind::Option);
                 if has_int { self.pool.select(1, 0, option) } else { self.int(depth - 1) }
             }
         }

@@ -181,8 +181,8 @@ impl CourseBelief {
         }
     }
 
-    /// Moves on by one label and returns whether that is possible; a refusal is not explained. Of several orders most are
-    /// refused, and explanations would add terms to the pool at every message.
+    /// Moves on by one label and returns whether that is possible; a refusal is not explained. Of several orders
+    /// most are refused, and explanations would add terms to the pool at every message.
     pub(super) fn try_observe(
         &mut self,
         cx: &mut Ctx<'_>,

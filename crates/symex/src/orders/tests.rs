@@ -81,7 +81,10 @@ fn by_engine(script: &[ScriptEvent], salt: u64) -> BTreeSet<Vec<usize>> {
         is_possible(salt, &next).then_some(next)
     };
     let is_taken = |order: &EventOrder<Vec<usize>>, n: usize| {
-        let is_late = |waiting: &WaitingLabel| matches!(script[waiting.id as usize], Input { confirmed: Some(when), .. } if when <= n);
+        let is_late = |waiting: &WaitingLabel| {
+            let event = &script[waiting.id as usize];
+            matches!(event, Input { confirmed: Some(when), .. } if *when <= n)
+        };
         !order.waiting().iter().any(is_late)
     };
     for (at, event) in script.iter().enumerate() {

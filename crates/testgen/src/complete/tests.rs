@@ -225,7 +225,8 @@ fn a_model_without_abstraction_says_why() {
     let endless = refused("model M { input a output x state s { on a -> t } state t { emit x -> t } }");
     assert!(matches!(endless, NoAbstraction::EndlessReactions { .. }));
     let kept = refused(
-        "model M { input a output x(n: int) var k: int = 0 state s { on a -> t } state t { emit x when n > 0 { k = n } -> s } }",
+        "model M { input a output x(n: int) var k: int = 0 state s { on a -> t } state t { emit x when n > 0 \
+         { k = n } -> s } }",
     );
     assert!(matches!(kept, NoAbstraction::ChoiceKept { .. }));
     for reason in [unknown, endless, kept] {

@@ -11,9 +11,9 @@
 //! is executed again with other data. A run that has executed its purpose walks on from there for a while, and a walk
 //! that seems [trapped](rare::RareSwitches) ends.
 //!
-//! *Promises.* The same seed makes the same moves on the same system, as long as its [looks](priced_looks) take the same
-//! time. No move is made beyond the budget, in whichever phase it is spent, and the last one is an observation where a
-//! message may come. The purposes are looked for with a bounded amount of work,
+//! *Promises.* The same seed makes the same moves on the same system, as long as its [looks](priced_looks) take the
+//! same time. No move is made beyond the budget, in whichever phase it is spent, and the last one is an observation
+//! where a message may come. The purposes are looked for with a bounded amount of work,
 //! counted and not timed: little before the first step, and more only as the labels of the runs earn it. A search that
 //! finds nothing that walks have not covered is the last one.
 

@@ -146,7 +146,10 @@ fn plan_with(sts: &Sts, trace: &Trace, mut finder: Option<ReferenceFinder<'_>>) 
     }
     plan.extend(waited.map(PlannedMove::LookFor));
     // The effect of the last label shows only if the system is observed.
-    let ends_in_input = matches!(trace.labels.last(), Some(Label::Input(gate, _)) if sts.gates[*gate].kind == GateKind::Input);
+    let ends_in_input = match trace.labels.last() {
+        Some(Label::Input(gate, _)) => sts.gates[*gate].kind == GateKind::Input,
+        _ => false,
+    };
     if trace.breakdown.is_some() || ends_in_input {
         plan.push(PlannedMove::Look);
     }

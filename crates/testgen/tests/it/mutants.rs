@@ -123,7 +123,8 @@ fn report(name: &str, decided: &Decided, suite: &[KillTest], seconds: f64) -> (u
     let ios: usize = suite.iter().map(KillTest::n_ios).sum();
     let deepest = decided.answers.iter().filter_map(witness).map(|it| it.trace.len()).max();
     println!(
-        "{name}: {} mutants, {killed} killed, {equivalent} equivalent, {unknown} unknown, deepest {deepest:?}, {} tests, {ios} IOs, {seconds:.2} s",
+        "{name}: {} mutants, {killed} killed, {equivalent} equivalent, {unknown} unknown, deepest \
+         {deepest:?}, {} tests, {ios} IOs, {seconds:.2} s",
         decided.answers.len(),
         suite.len()
     );
@@ -159,7 +160,8 @@ fn every_car_alarm_mutant_is_decided_as_enumeration_decides_it() {
 
 /// A model whose answer is free: `x` or `y`.
 const FREE: &str = "model Free { input a output x output y
-    state s { ra: on a -> t } state t { rx: emit x -> u  ry: emit y -> s } state u { rb: on a -> u2 } state u2 { rz: emit y -> s } }";
+    state s { ra: on a -> t } state t { rx: emit x -> u  ry: emit y -> s } state u { rb: on a -> u2 } state \
+                    u2 { rz: emit y -> s } }";
 
 fn free() -> Model {
     compiled(FREE)

@@ -142,7 +142,8 @@ fn optimisations_side_by_side() {
         times.sort();
         let (mean, median) = (times.iter().sum::<Duration>() / times.len() as u32, times[times.len() / 2]);
         println!(
-            "{name}: {killed} killed, {equivalent} equivalent, {open} open; first {first:.2?}, mean {mean:.2?}, median {median:.2?}, max {:.2?}; longest {longest}, depth {depth}",
+            "{name}: {killed} killed, {equivalent} equivalent, {open} open; first {first:.2?}, mean \
+             {mean:.2?}, median {median:.2?}, max {:.2?}; longest {longest}, depth {depth}",
             times[times.len() - 1]
         );
     }

@@ -66,7 +66,8 @@ impl fmt::Display for Overlap {
             SharedTexts::Unknown => {
                 write!(
                     f,
-                    "no constant tells `{earlier}` from `{later}`; `{earlier}`, which stands first, is taken where both fit"
+                    "no constant tells `{earlier}` from `{later}`; `{earlier}`, which stands first, is taken \
+                     where both fit"
                 )
             }
         }

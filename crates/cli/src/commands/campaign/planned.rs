@@ -70,8 +70,10 @@ fn query_plan(program: &Path, run: &[String]) -> Result<Json, CliError> {
             Some(4) => ExitStatus::Nothing,
             _ => ExitStatus::Usage,
         };
-        return Err(CliError::new(status, format!("`ioxide {line}` cannot be planned"))
-            .help("`run` in the plan is a command that takes `--plan`: test, kill, score, conform, learn, bench faults"));
+        return Err(CliError::new(status, format!("`ioxide {line}` cannot be planned")).help(
+            "`run` in the plan is a command that takes `--plan`: test, kill, score, conform, learn, \
+             bench faults",
+        ));
     }
     serde_json::from_slice(&asked.stdout)
         .map_err(|_| CliError::usage(format!("`ioxide {line} --plan` gives no plan")))

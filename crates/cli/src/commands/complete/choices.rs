@@ -77,8 +77,14 @@ fn observable(
 }
 
 fn refusal_error(args: &CompleteCommand, why: &str) -> CliError {
-    CliError::new(ExitStatus::Model, format!("`{}` cannot be tested by counting states: {why}", args.model.file))
-        .help("state counting needs an answer to every input class in every state, and answers that say where they lead")
+    CliError::new(
+        ExitStatus::Model,
+        format!("`{}` cannot be tested by counting states: {why}", args.model.file),
+    )
+    .help(
+        "state counting needs an answer to every input class in every state, and answers that say where \
+         they lead",
+    )
 }
 
 /// Returns the failure of a system that speaks before its first input.
@@ -131,8 +137,9 @@ fn show(
     match word {
         "pass" => writeln!(
             out,
-            "pass: only answers that the model allows, if the system has at most {} over {}, treats inputs of one class \
-             alike, has guards made of the model's conditions, and updates variables as the model does ({tested} tested)",
+            "pass: only answers that the model allows, if the system has at most {} over {}, treats inputs of \
+             one class alike, has guards made of the model's conditions, and updates variables as the model \
+             does ({tested} tested)",
             count_noun(bound, "state"),
             count_noun(abstraction.inputs.len(), "input class")
         )?,

@@ -103,7 +103,10 @@ impl ModelSet<'_> {
             return Ok(None);
         }
         let path = self.model_path(name);
-        let result = |conforms: Json, answer: Json, text: String| json!({ "file": name, "conforms": conforms, "answer": answer, "text": text });
+        let result = |conforms: Json, answer: Json, text: String| {
+            let file = name;
+            json!({ "file": file, "conforms": conforms, "answer": answer, "text": text })
+        };
         let incomparable = |stop: CliError| {
             let why = stop.message();
             result(json!("error"), json!({ "reason": why }), format!("ERROR: `{path}`: {why}\n"))

@@ -64,8 +64,10 @@ pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
 /// Returns the mapping of the project file in the current directory; empty if the form needs none.
 fn find_mapping(form: HistoryForm) -> Result<HistoryMapping, CliError> {
     let missing = |what: &str| {
-        CliError::usage(format!("{what}, which says which messages the operations of the history are"))
-            .help("for example [history.read] with call = { label = \"read\" } and ok = { label = \"value\", args = { v = \"value\" } }")
+        CliError::usage(format!("{what}, which says which messages the operations of the history are")).help(
+            "for example [history.read] with call = { label = \"read\" } and ok = { label = \"value\", \
+             args = { v = \"value\" } }",
+        )
     };
     let project = project_file::open()?;
     let mapping =

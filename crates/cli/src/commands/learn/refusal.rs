@@ -44,17 +44,17 @@ fn help(error: &SessionError<LiveTestError>) -> Option<&'static str> {
              `--unstable majority` accepts the usual reply, `--unstable draft` writes a model with choices"
         }
         SessionError::TwoWaysForValues { .. } => {
-            "does a reset bring it back to its initial state? do replies take longer than `--silence-ms`? `--unstable majority` \
-             believes the usual answer"
+            "does a reset bring it back to its initial state? do replies take longer than `--silence-ms`? \
+             `--unstable majority` believes the usual answer"
         }
         SessionError::Incomparable { .. } => {
-            "does it compare with a constant? name it with `--constant`. Does it hand out values that inputs give back? name \
-             their field with `--made`. Does it calculate with values, or does a reset not bring it to its first state? \
-             Then fix the values of its inputs: leave `--data` out"
+            "does it compare with a constant? name it with `--constant`. Does it hand out values that inputs \
+             give back? name their field with `--made`. Does it calculate with values, or does a reset not \
+             bring it to its first state? Then fix the values of its inputs: leave `--data` out"
         }
         SessionError::MadeAndOrdered { .. } => {
-            "leave messages whose values are ordered out with `--input`, or try `--compare equality`; or fix the values of \
-             its inputs: leave `--data` out"
+            "leave messages whose values are ordered out with `--input`, or try `--compare equality`; or fix \
+             the values of its inputs: leave `--data` out"
         }
         SessionError::TooManyRegisters(_) => {
             "does the system hold arbitrarily many? then it is no register automaton"

@@ -246,13 +246,15 @@ fn what_a_system_says_stays_text() {
     };
     let model = write(
         "echo.iox",
-        "model Echo { input ask output say(text: string) state s { a: on ask -> t } state t { b: emit say(text: \"hi\") -> s } }",
+        "model Echo { input ask output say(text: string) state s { a: on ask -> t } state t { b: emit \
+         say(text: \"hi\") -> s } }",
     );
     let system = write(
         "echo.py",
         r#"
 import json, sys
-EVIL = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u202egnp.exe\u0000\u001b[31m" + "A" * 900000
+EVIL = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+EVIL += "\u202egnp.exe\u0000\u001b[31m" + "A" * 900000
 def say(**message):
     print(json.dumps(message), flush=True)
 say(type="hello", protocol=1, name="</title><script>document.title='owned'</script>", reset="message", labels=[])
@@ -315,7 +317,8 @@ fn everything_has_a_name_and_fits_a_laptop_in_light_and_dark() {
             .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')))\
             .map((e) => e.outerHTML);";
         assert_eq!(browser.run(nameless, &[]), json!([]), "{hash}");
-        let wide = "return document.documentElement.scrollWidth > innerWidth || document.documentElement.scrollHeight > innerHeight;";
+        let wide = "return document.documentElement.scrollWidth > innerWidth || \
+                    document.documentElement.scrollHeight > innerHeight;";
         assert_eq!(browser.run(wide, &[]), json!(false), "{hash}: only panels scroll");
         // Every screen says what its keys do.
         assert!(browser.count("footer .hint") >= 2, "{hash}");

@@ -163,7 +163,8 @@ fn failure_with_script(word: &str) -> Vec<Json> {
         "why_not": [{ "state": 0, "switch": "r0", "reason": "`v == 2` does not hold" }],
     });
     let reply = json!({ "shown": word, "form": { "status": ["200"] } });
-    let request = json!({ "method": "GET", "path": [{ "literal": "/x" }], "headers": [["x-a", [{ "literal": word }]]] });
+    let headers = json!([["x-a", [{ "literal": word }]]]);
+    let request = json!({ "method": "GET", "path": [{ "literal": "/x" }], "headers": headers });
     let script = json!({
         "endpoint": { "http": { "url": "http://127.0.0.1:1" } }, "start": word, "silence_ms": 500,
         "steps": [{ "send": { "shown": word, "message": { "request": request } } }, { "receive": { "reply": reply } }],
@@ -174,7 +175,8 @@ fn failure_with_script(word: &str) -> Vec<Json> {
     let input = json!({ "kind": "input", "label": "ask", "text": "?ask" });
     let mut events = vec![started("Script"), json!({ "run_started": { "run": 0, "seed": 1 } })];
     events.extend((1..=30).map(|step| observation(step, "say", word)));
-    events.push(json!({ "verdict": { "verdict": "fail", "reason": "no", "explanation": explanation, "signature": "s" } }));
+    let verdict = json!({ "verdict": "fail", "reason": "no", "explanation": explanation, "signature": "s" });
+    events.push(json!({ "verdict": verdict }));
     events.push(finished(0, "fail", 30));
     events.push(json!({ "shrunk": {
         "run": 0, "trace": [input, label], "from": 30, "attempts": 7, "minimal": true, "reproduced": 5, "of": 5,
@@ -246,7 +248,9 @@ fn hostile_words_stay_text() {
         "states": [{ "location": script, "values": [end] }],
         "why_not": [{ "state": 0, "switch": end, "reason": script }],
     });
-    events.push(json!({ "verdict": { "verdict": "fail", "reason": script, "explanation": explanation, "signature": end } }));
+    let verdict =
+        json!({ "verdict": "fail", "reason": script, "explanation": explanation, "signature": end });
+    events.push(json!({ "verdict": verdict }));
     events.push(finished(0, "fail", words.len()));
     events.push(json!({ "run_started": { "run": 1, "seed": 2 } }));
     events.push(json!({ "trouble": { "error": end, "last_words": format!("{script}{turned}") } }));

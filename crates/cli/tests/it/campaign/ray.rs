@@ -65,7 +65,8 @@ fn what_a_round_knows_goes_to_the_nodes() {
     assert_eq!(super::ioxide(&["campaign", path(&one)]).code, Some(0));
     let (dir, file, out) = plan(&run, &format!("{more}[ray]\naddress = \"stand-in\"\n"));
     let seen = dir.path().join("seen");
-    let spy = "            open(SEEN, 'a').write(repr(args[1]) + repr(sorted(args[4])) + '\\n')\n            return function(*args)";
+    let spy = "            open(SEEN, 'a').write(repr(args[1]) + repr(sorted(args[4])) + '\\n')\n            \
+               return function(*args)";
     let stand_in = STAND_IN.replace("            return function(*args)", spy);
     assert_ne!(stand_in, STAND_IN);
     let stand_in = format!("SEEN = {:?}\n{stand_in}", path(&seen));

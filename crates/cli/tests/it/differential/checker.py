@@ -7,14 +7,15 @@ them are enumerated. It needs Python 3 and its standard library.
 
     checker.py IOXIDE [--models N] [--seed S] [--only ROUND,ROUND...]
 
-Models have numbers, some of them a list or a clock, and some are systems of two parts that speak to each other. In some the fields of
-messages are numbers without bounds, so that lists are asked for what they cannot hold; in some an input has two effects, one of which
-has to be heard of before a deadline. For every model it compares
+Models have numbers, some of them a list or a clock, and some are systems of two parts that speak to each other. In
+some the fields of messages are numbers without bounds, so that lists are asked for what they cannot hold; in some
+an input has two effects, one of which has to be heard of before a deadline. For every model it compares
   judge     traces at random: the verdict and the step it falls at, under ioco and uioco;
   conform   another model as the implementation: whether it conforms, and that the witness is one;
   kill      every mutant: killed or equivalent;
   purposes  every switch: reached or proved unreachable.
-What ioxide leaves open ("unknown") is counted and is no disagreement. Exit code 1 if there is one; the model is printed.
+What ioxide leaves open ("unknown") is counted and is no disagreement. Exit code 1 if there is one; the model is
+printed.
 """
 
 import argparse
@@ -120,8 +121,8 @@ class Switch:
         return f"{self.name}: {self.kind}{gate}{guard}{updates} -> {self.target}"
 
     def step(self, values, fields):
-        """The values after it, or None where it cannot be taken: an update that leaves its range disables it, and so does
-        an item that is not there."""
+        """The values after it, or None where it cannot be taken: an update that leaves its range disables it, and
+        so does an item that is not there."""
         names = [*VARS, LIST][: len(values)]
         known = dict(zip(names, values)) | fields
         after = dict(zip(names, values))
@@ -234,7 +235,9 @@ class System(Model):
         self.parts, self.is_hidden = (left, right), is_hidden
         sides = {"left": left, "right": right}
         own = {
-            direction: {f"{side}.{gate}": fields for side, part in sides.items() for gate, fields in gates(part).items()}
+            direction: {
+                f"{side}.{gate}": fields for side, part in sides.items() for gate, fields in gates(part).items()
+            }
             for direction, gates in (("inputs", lambda part: part.inputs), ("outputs", lambda part: part.outputs))
         }
         del own["inputs"]["right.a"]
@@ -290,8 +293,8 @@ class TimedSwitch(Switch):
 
 
 class Timed(Model):
-    """A model with a clock, without internal steps. Guards compare the clock with whole numbers, so between two of them all instants are
-    alike."""
+    """A model with a clock, without internal steps. Guards compare the clock with whole numbers, so between two of
+    them all instants are alike."""
 
     def text(self):
         return super().text().replace("model M {", "model M {\n    clock c")
@@ -339,7 +342,9 @@ class Timed(Model):
 def timed(rng):
     def window():
         low, high = sorted([rng.randint(0, 3), rng.randint(0, 3)])
-        return rng.choice(["", "", f"c >= {low}", f"c <= {high}", f"c >= {low} && c <= {high}", f"c == {high}", f"c < {high + 1}"])
+        return rng.choice(
+            ["", "", f"c >= {low}", f"c <= {high}", f"c >= {low} && c <= {high}", f"c == {high}", f"c < {high + 1}"]
+        )
 
     plain = model(rng, internal=False)
     switches = [TimedSwitch(it, window(), rng.random() < 0.5) for it in plain.switches]
@@ -347,8 +352,8 @@ def timed(rng):
 
 
 def forked(rng):
-    """A timed model in which `b` leads to two places: one has to speak before a deadline, the other need not. Both take `a`, and
-    what follows it differs."""
+    """A timed model in which `b` leads to two places: one has to speak before a deadline, the other need not. Both
+    take `a`, and what follows it differs."""
     base = timed(rng)
     locations = [*base.locations, "due", "free"]
 
@@ -359,9 +364,33 @@ def forked(rng):
     switches = [it for it in base.switches if it.gate != "b"] + [
         made(first, "loud", "on", "b", "", "due", True),
         made(first, "mute", "on", "b", "", "free", True),
-        made("due", "speak", "emit", rng.choice(["x", "y"]), f"c <= {rng.randint(0, 2)}", rng.choice(locations), rng.random() < 0.5),
-        made("due", "in_due", "on", "a", rng.choice(["", "c >= 1", "n == 1"]), rng.choice(locations), rng.random() < 0.5),
-        made("free", "in_free", "on", "a", rng.choice(["", "c >= 1", "n != 1"]), rng.choice(locations), rng.random() < 0.5),
+        made(
+            "due",
+            "speak",
+            "emit",
+            rng.choice(["x", "y"]),
+            f"c <= {rng.randint(0, 2)}",
+            rng.choice(locations),
+            rng.random() < 0.5,
+        ),
+        made(
+            "due",
+            "in_due",
+            "on",
+            "a",
+            rng.choice(["", "c >= 1", "n == 1"]),
+            rng.choice(locations),
+            rng.random() < 0.5,
+        ),
+        made(
+            "free",
+            "in_free",
+            "on",
+            "a",
+            rng.choice(["", "c >= 1", "n != 1"]),
+            rng.choice(locations),
+            rng.random() < 0.5,
+        ),
     ]
     if rng.random() < 0.3:
         switches.append(made("free", "later", "emit", "y", f"c >= {rng.randint(1, 3)}", first, True))
@@ -481,7 +510,15 @@ def listed(rng, it, fields):
         # What grows has room to grow.
         room = "q.length() < 2"
         guard_ = room if it.guard == "true" else f"({it.guard}) && {room}"
-        return Switch(it.source, it.name, it.kind, it.gate, guard_, [*it.updates, (LIST, f"q + [{term(rng, fields)}]")], it.target)
+        return Switch(
+            it.source,
+            it.name,
+            it.kind,
+            it.gate,
+            guard_,
+            [*it.updates, (LIST, f"q + [{term(rng, fields)}]")],
+            it.target,
+        )
     if how < 0.6:
         change = rng.choice(LIST_CHANGES).format(term(rng, fields))
         return Switch(it.source, it.name, it.kind, it.gate, it.guard, [*it.updates, (LIST, change)], it.target)
@@ -631,10 +668,13 @@ class Session:
         self.judges_in_time(rng, timed(rng), 3)
 
     def conforming_in_time(self, rng, spec):
-        """A model with one transition less against the whole: a witness is one, and where none is told, traces at random show none."""
+        """A model with one transition less against the whole: a witness is one, and where none is told, traces at
+        random show none."""
         imp = Timed(spec.locations, spec.initial, list(spec.switches))
         del imp.switches[rng.randrange(len(imp.switches))]
-        told = self.ask("conform", self.write("imp.iox", imp.text()), self.write("spec.iox", spec.text()), "--max-states", "300")
+        told = self.ask(
+            "conform", self.write("imp.iox", imp.text()), self.write("spec.iox", spec.text()), "--max-states", "300"
+        )
         if told["conforms"] == "unknown":
             self.open += 1
         elif told["conforms"] is False:
@@ -660,7 +700,9 @@ class Session:
                 continue
             verdict, at = judge(spec, labels, "ioco")
             # A time that was too long is told with the output that ends it.
-            is_ended = at is not None and labels[at - 1][0] == "after" and at < len(labels) and labels[at][0] in spec.outputs
+            is_ended = (
+                at is not None and labels[at - 1][0] == "after" and at < len(labels) and labels[at][0] in spec.outputs
+            )
             theirs = (told["verdict"], told["steps"] if told["verdict"] == "fail" else None)
             self.compare("judge in time", (verdict, at + 1 if is_ended else at), theirs, spec, lines)
 
@@ -698,7 +740,9 @@ class Session:
         for label in labels:
             belief = imp.after(belief, label, ignoring=True)
         self.compare("the witness can happen", True, bool(belief), imp, spec, labels)
-        self.compare("the witness is forbidden", ("fail", len(labels)), judge(spec, labels, relation), imp, spec, labels)
+        self.compare(
+            "the witness is forbidden", ("fail", len(labels)), judge(spec, labels, relation), imp, spec, labels
+        )
 
     def killed(self, rng):
         self.kills(rng, model(rng))

@@ -154,7 +154,8 @@ fn events_and_frames_that_drip_are_waited_for() {
     };
     steps(&service(events, outputs));
     let frame = "HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
-        sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n\u{1}\u{1}P\0\u{1}O\0\u{1}N\0\u{1}G\0\u{0}\0\u{0}\0\u{0}";
+        sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n\
+        \u{1}\u{1}P\0\u{1}O\0\u{1}N\0\u{1}G\0\u{0}\0\u{0}\0\u{0}";
     // The last frame of the message: final, empty.
     let socket = service_of_frames(frame).replace("status = 200", "status = 101");
     steps(&socket);

@@ -101,7 +101,8 @@ fn a_killed_program_leaves_no_server_behind() {
 #[test]
 fn a_killed_program_ends_what_left_its_group() {
     let folder = Folder::new(
-        "kind = \"stdio\"\ncommand = \"setsid sh -c 'echo $$ > pid; exec sleep 3600' & exec IOXIDE sut echo.iox --solver none\"",
+        "kind = \"stdio\"\n\
+         command = \"setsid sh -c 'echo $$ > pid; exec sleep 3600' & exec IOXIDE sut echo.iox --solver none\"",
     );
     let mut child = folder.start(&["--runs", "1", "--steps", "1000000"]);
     until("it is started", || pid(&folder).is_some());

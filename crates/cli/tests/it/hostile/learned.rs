@@ -18,7 +18,8 @@ fn learn_by(speech: &str, system: &str, more: &[&str]) -> Ended {
 }
 
 const MESSAGES: &str = "model Echo { input ping input pang output pong output pung(n: int)
-    state idle { on ping -> busy  on pang -> other } state busy { emit pong -> idle } state other { emit pung -> idle } }
+    state idle { on ping -> busy  on pang -> other } state busy { emit pong -> idle } state other { emit pung \
+                        -> idle } }
 ";
 
 const SPEECH: &str = "kind = \"text\"\nsilence_ms = 60\nlimit_ms = 800\n\

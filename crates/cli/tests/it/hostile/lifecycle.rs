@@ -98,7 +98,8 @@ fn a_server_that_serves_one_connection_is_probed_without_one() {
 
 #[test]
 fn a_text_server_without_reset_is_an_error_that_names_the_ways() {
-    let server = "kind = \"text\"\naddress = \"127.0.0.1:1\"\ninputs = { ping = \"PING\" }\noutputs = { pong = \"PONG\" }";
+    let server = "kind = \"text\"\naddress = \"127.0.0.1:1\"\ninputs = { ping = \"PING\" }\n\
+                  outputs = { pong = \"PONG\" }";
     check(server, 2, &["initial state", "reset_command", "reconnect", "none", "`start`"]);
 }
 
@@ -136,7 +137,8 @@ fn ending(ends: &str) -> Folder {
          while read -r line; do case $line in\n\
          *configure*) echo '{{\"type\":\"ready\"}}';;\n\
          *reset*) {ends}; echo '{{\"type\":\"ready\"}}';;\n\
-         *input*) n=$((n+1)); echo '{{\"type\":\"sent\",\"id\":'$n'}}'; echo '{{\"type\":\"output\",\"label\":\"pong\"}}';;\n\
+         *input*) n=$((n+1)); echo '{{\"type\":\"sent\",\"id\":'$n'}}'; echo \
+         '{{\"type\":\"output\",\"label\":\"pong\"}}';;\n\
          esac; done\n'''"
     ))
 }

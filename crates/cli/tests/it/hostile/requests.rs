@@ -3,7 +3,8 @@
 use super::*;
 
 /// A counter whose answers stop at the seventh, so that every candidate costs a silence and shrinking takes long.
-const COUNTER: &str = "while read w; do case $w in RESET) n=0; echo OK;; ping) n=$((n+1)); [ $n -lt 7 ] && echo PONG;; esac; done";
+const COUNTER: &str = "while read w; do case $w in RESET) n=0; echo OK;; ping) n=$((n+1)); [ $n -lt 7 ] && \
+                       echo PONG;; esac; done";
 
 fn counter(silence_ms: u32) -> Folder {
     let system = format!(

@@ -61,7 +61,8 @@ fn a_reset_that_is_always_refused_is_trouble() {
 fn resets_of_connections_are_repeated_too() {
     let folder = |nth: usize| {
         let folder = Folder::new("");
-        let model = "model Client { input ping output pong state idle { on ping -> busy } state busy { emit pong -> idle } }
+        let model = "model Client { input ping output pong state idle { on ping -> busy } state busy { emit \
+                     pong -> idle } }
             system Pair { client[i in 1..2]: Client }";
         fs::write(folder.path().join("echo.iox"), model).expect("a model");
         let project = format!(

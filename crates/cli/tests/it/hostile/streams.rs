@@ -18,7 +18,8 @@ const MODEL: &str = "model Stream {
 /// A service that opens a stream for a ping; then `act` has it.
 fn stream(is_socket: bool, act: impl Fn(&mut TcpStream) + Send + Sync + Clone + 'static) -> Ended {
     let head = if is_socket {
-        "101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+        "101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
+         sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
     } else {
         "200 OK\r\ncontent-type: text/event-stream"
     };
@@ -31,7 +32,8 @@ fn stream(is_socket: bool, act: impl Fn(&mut TcpStream) + Send + Sync + Clone + 
     });
     let (open, status) = if is_socket { ("websocket = true, ", 101) } else { ("", 200) };
     let folder = Folder::new(&format!(
-        "kind = \"http\"\nurl = \"http://{address}\"\nsilence_ms = 300\nlimit_ms = 4000\nmessage_ms = 4000\nreset = \"none\"\n\
+        "kind = \"http\"\nurl = \"http://{address}\"\nsilence_ms = 300\nlimit_ms = 4000\nmessage_ms = 4000\n\
+         reset = \"none\"\n\
         inputs = {{ ping = {{ {open}path = \"/\" }} }}\n\
         outputs = {{ open = {{ status = {status} }}, told = {{ event = \"message\", fields = {{ n = \"/n\" }} }} }}"
     ));

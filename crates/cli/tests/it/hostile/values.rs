@@ -184,7 +184,8 @@ fn service(head: &'static str, script: String, ends: bool) -> String {
         }
     });
     format!(
-        "kind = \"http\"\nurl = \"http://{address}\"\n{TIMES}\nreset = \"none\"\ninputs = {{ ping = {{ path = \"/\" }} }}"
+        "kind = \"http\"\nurl = \"http://{address}\"\n{TIMES}\nreset = \"none\"\n\
+         inputs = {{ ping = {{ path = \"/\" }} }}"
     )
 }
 
@@ -241,7 +242,8 @@ fn by_lines_of_text() {
     ] {
         let system = format!(
             "kind = \"text\"\n{TIMES}\ninputs = {{ ping = \"PING\" }}\n\
-            outputs = {{ items = \"XS (?P<xs>.*)\", text = \"S (?P<s>.*)\", number = \"N (?P<n>.*)\", tree = \"T (?P<t>.*)\" }}\n\
+            outputs = {{ items = \"XS (?P<xs>.*)\", text = \"S (?P<s>.*)\", number = \"N (?P<n>.*)\", tree = \
+            \"T (?P<t>.*)\" }}\n\
             command = '''\nread x; {script}; sleep 60\n'''"
         );
         speaks("text", name, &system, TROUBLE, says);

@@ -233,9 +233,11 @@ headers = {{ X-Api-Key = {}, X-Trace = {}, Authorization = \"Basic {basic}\" }}
 secrets = [\"X-Trace\", \"pin_code\"]
 
 [sut.echo.inputs]
-HEADER = {{ path = \"/h\", headers = {{ X-Auth-Token = {}, X-Extra = \"a ${{ECHO_ONE}} b\" }}, cookies = {{ sid = {}, theme = \"dark\" }} }}
+HEADER = {{ path = \"/h\", headers = {{ X-Auth-Token = {}, X-Extra = \"a ${{ECHO_ONE}} b\" }}, cookies = {{ \
+         sid = {}, theme = \"dark\" }} }}
 QUERY = {{ path = {}, query = {{ api_key = {}, pin_code = {}, q = \"${{ECHO_TWO}}\" }} }}
-FORM = {{ method = \"POST\", path = \"/f\", headers = {{ content-type = \"application/x-www-form-urlencoded\" }}, body = {} }}
+FORM = {{ method = \"POST\", path = \"/f\", headers = {{ content-type = \"application/x-www-form-urlencoded\" \
+         }}, body = {} }}
 JSON = {{ method = \"POST\", path = \"/j\", body = {} }}
 ODD = {{ path = \"/odd\", headers = {{ Cookie = {} }} }}
 
@@ -277,7 +279,8 @@ SAID = '(?P<s>.*)\\|(?P<h>.*)'
 const SCRIPT: &str = r#"while read -r line; do
     case "$line" in
         env) printf '%s|%s\n' "$DB_PASSWORD" "$PLAIN" ;;
-        two) printf '%s|x\n' "$(printf %s "$OTHER_TOKEN" | cut -c 1-6)"; printf 'x|%s\n' "$(printf %s "$OTHER_TOKEN" | cut -c 7-)" ;;
+        two) printf '%s|x\n' "$(printf %s "$OTHER_TOKEN" | cut -c 1-6)"
+             printf 'x|%s\n' "$(printf %s "$OTHER_TOKEN" | cut -c 7-)" ;;
         err) env >&2; printf 'odd %s\n' "$SHOP_API_KEY" ;;
         die) env >&2; env; exit 3 ;;
         *) printf '%s|%s\n' "$line" "$line" ;;

@@ -169,7 +169,8 @@ fn suite() -> WritingCommand {
 }
 
 fn reduction() -> WritingCommand {
-    let words = "fsm examples/fsm/handshake-v1.dot --reduction --sut examples/fsm/handshake-v2.dot --bound 5 --html page.html";
+    let words = "fsm examples/fsm/handshake-v1.dot --reduction --sut examples/fsm/handshake-v2.dot --bound 5 \
+                 --html page.html";
     // What was found is the exit code, page or no page.
     WritingCommand { ends_without_room: &[1], ..WritingCommand::new("fsm --reduction --html", words, &[1]) }
 }
@@ -316,7 +317,8 @@ fn recalling() -> WritingCommand {
 }
 
 fn learning() -> WritingCommand {
-    let words = "learn examples/fsm/meter.iox --sut model:examples/fsm/meter.iox --seed 1 --session asked --out learned.iox";
+    let words = "learn examples/fsm/meter.iox --sut model:examples/fsm/meter.iox --seed 1 --session asked \
+                 --out learned.iox";
     WritingCommand {
         before: vec![("learned.iox", "an old model".into())],
         growing: &["asked"],

@@ -67,7 +67,8 @@ fn a_process_that_dies_on_an_input_has_crashed_with_its_status() {
     let command =
         "n=0; while read x; do if [ $x = PING ]; then n=$((n+1)); [ $n = 3 ] && exit 7; echo PONG; fi; done";
     let project = format!(
-        "[sut.s]\nkind = \"text\"\ncommand = \"\"\"{command}\"\"\"\n[sut.s.inputs]\nPING = \"PING\\n\"\nSTOP = \"STOP\\n\"\n\
+        "[sut.s]\nkind = \"text\"\ncommand = \"\"\"{command}\"\"\"\n[sut.s.inputs]\nPING = \"PING\\n\"\n\
+         STOP = \"STOP\\n\"\n\
          [sut.s.outputs]\nPONG = 'PONG'\n"
     );
     let folder = Folder::new(ECHO, &project);

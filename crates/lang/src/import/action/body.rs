@@ -104,7 +104,10 @@ impl ActionReader<'_> {
                 })
             }
             _ => self.parser.unexpected_with("a statement", |d| {
-                d.help("statements are `x := e`, `if c then { ... }`, `when c { ... }`, `{ ... } [] { ... }`, `let x = e`, `var x := e` and `for x in xs { ... }`")
+                d.help(
+                    "statements are `x := e`, `if c then { ... }`, `when c { ... }`, `{ ... } [] { ... }`, \
+                     `let x = e`, `var x := e` and `for x in xs { ... }`",
+                )
             }),
         }
     }

@@ -32,7 +32,10 @@ impl ActionReader<'_> {
             }
             _ => {
                 return self.parser.unexpected_with("a type", |d| {
-                    d.help("types are `[0..3]`, `[On | Off]`, `{ field: Type }`, `list<Type>`, `set<Type>` and `map<Key, Type>`")
+                    d.help(
+                        "types are `[0..3]`, `[On | Off]`, `{ field: Type }`, `list<Type>`, `set<Type>` \
+                         and `map<Key, Type>`",
+                    )
                 });
             }
         };

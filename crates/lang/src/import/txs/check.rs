@@ -609,10 +609,14 @@ pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, s
                 });
             } else if !call.is_tail && reaches(&calls, call.to, from, |_| true) {
                 sink.error(|| {
-                    let message = format!("process `{name}` would be created again and again here, without bound");
+                    let message =
+                        format!("process `{name}` would be created again and again here, without bound");
                     Diagnostic::new(Code::UnboundedProcesses, call.span, message)
                         .note("the call stands inside of a composition, so what is around it never goes away")
-                        .help("let the process call itself at the end of a sequence; write out how many run in parallel")
+                        .help(
+                            "let the process call itself at the end of a sequence; write out how many run \
+                             in parallel",
+                        )
                 });
             }
         }

@@ -127,7 +127,8 @@ fn hint(connection: &ConnectDef, interface: &ProcessInterface) -> Diagnostic {
         }
     }
     hint = hint.help(format!(
-        "write there: sut.{} = {{ kind = \"text\", address = \"{address}\", reset = \"reconnect\", inputs = {{ {} }}, outputs = {{ {} }} }}",
+        "write there: sut.{} = {{ kind = \"text\", address = \"{address}\", reset = \"reconnect\", inputs = \
+         {{ {} }}, outputs = {{ {} }} }}",
         connection.name.text.to_lowercase(),
         inputs.join(", "),
         outputs.join(", "),

@@ -127,9 +127,16 @@ impl GoalSystem {
                 let differ = one.target != other.target || one.update != other.update;
                 if differ && !is_impossible(&self.built.model.pool, both) {
                     return Err(sink.error(|| {
-                        Diagnostic::new(Code::TxsGoal, one.span, "two steps of a goal may fit the same message")
-                            .label(other.span, "the other step")
-                            .help("make their conditions exclude each other, as in `[[ x > 3 ]]` and `[[ not(x > 3) ]]`")
+                        Diagnostic::new(
+                            Code::TxsGoal,
+                            one.span,
+                            "two steps of a goal may fit the same message",
+                        )
+                        .label(other.span, "the other step")
+                        .help(
+                            "make their conditions exclude each other, as in `[[ x > 3 ]]` and `[[ \
+                             not(x > 3) ]]`",
+                        )
                     }));
                 }
             }

@@ -312,8 +312,10 @@ impl Typing<'_> {
             }
             if matches!(name.text.as_str(), "toXml" | "fromXml") {
                 let message = format!("`{}` is not read", name.text);
-                return Diagnostic::new(Code::TxsNotRead, name.span, message)
-                    .help("send the values themselves, or `toString` of them; the project file says how they are written");
+                return Diagnostic::new(Code::TxsNotRead, name.span, message).help(
+                    "send the values themselves, or `toString` of them; the project file says how they \
+                     are written",
+                );
             }
             let names = scope.keys().chain(words.callables.keys()).map(String::as_str);
             let (code, what) = if n_args == 0 {

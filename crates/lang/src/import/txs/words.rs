@@ -375,7 +375,8 @@ impl Vocabulary {
 fn may_not_end(def: &FuncDef) -> Diagnostic {
     let message = format!("function `{}` may not end", def.name.text);
     Diagnostic::new(Code::MayNotEnd, def.name.span, message)
-        .note("it calls itself more than once on one way, and not always on a part of the same parameter, behind the test that the part is there")
+        .note("it calls itself more than once on one way, and not always on a part of the same parameter, \
+               behind the test that the part is there")
         .help("as in `IF isNode(t) THEN size(left(t)) + size(right(t)) ELSE 1 FI`; along a number, call it once")
 }
 

@@ -145,7 +145,8 @@ pub fn action_system() -> impl Strategy<Value = String> {
     proptest::collection::vec(prop_oneof![action, other], 0..4).prop_map(|actions| {
         let actions = actions.concat();
         format!(
-            "def M {{\nconstants {{ C = 3 }}\nfunctions {{ fn f(q: int, o: int) -> int = q }}\nstate {{ x: int  a: Bool  xs: list<int> }}\n\
+            "def M {{\nconstants {{ C = 3 }}\nfunctions {{ fn f(q: int, o: int) -> int = q }}\n\
+             state {{ x: int  a: Bool  xs: list<int> }}\n\
              init {{ x := 0  a := True  xs := [] }}\nactions {{\n{actions}}}\n}}\n"
         )
     })

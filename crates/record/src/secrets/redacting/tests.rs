@@ -57,7 +57,9 @@ fn no_kind_of_event_passes_with_the_secret() {
     secrets.add(TOKEN);
     let label = r#"{"kind":"output","label":"m","args":{"f":"S"},"text":"!m(f: \"S\")","raw":"m S"}"#;
     let events = [
-        r#"{"campaign_started":{"model":"M","set":["key=S"],"switches":[],"tester":"t","sut":"run S","seed":1,"runs":1,"patience_ms":1}}"#.to_owned(),
+        r#"{"campaign_started":{"model":"M","set":["key=S"],"switches":[],"tester":"t",
+            "sut":"run S","seed":1,"runs":1,"patience_ms":1}}"#
+            .to_owned(),
         r#"{"run_started":{"run":0,"seed":1,"goal":"again S"}}"#.into(),
         format!(r#"{{"stimulus":{{"step":1,"label":{label},"belief":1,"switches":[]}}}}"#),
         format!(r#"{{"observation":{{"step":1,"label":{label},"belief":1,"switches":[]}}}}"#),
@@ -65,13 +67,17 @@ fn no_kind_of_event_passes_with_the_secret() {
         r#"{"verdict":{"verdict":"fail","reason":"S","kind":"S","signature":"S","last_words":"S",
             "finding":{"word":"FAIL_out","state":"S","event":"S","because":"S"},
             "explanation":{"observed":"S","allowed":[{"label":"S"}],"n_states":1,
-            "states":[{"location":"at S","values":["v = S"],"path":["S"]}],"why_not":[{"state":0,"switch":"s","reason":"S"}]}}}"#.into(),
+            "states":[{"location":"at S","values":["v = S"],"path":["S"]}],
+            "why_not":[{"state":0,"switch":"s","reason":"S"}]}}}"#
+            .into(),
         r#"{"trouble":{"error":"S","last_words":"S"}}"#.into(),
         r#"{"run_finished":{"run":0,"outcome":"fail","steps":1,"doubts":0}}"#.into(),
         format!(r#"{{"replayed":{{"run":0,"reproduced":1,"of":2,"instead":{{"outcome":"pass","trace":[{label}]}}}}}}"#),
-        format!(r#"{{"shrunk":{{"run":0,"trace":[{label}],"from":2,"attempts":1,"minimal":true,"early":"S","reproduced":1,"of":1,"signature":"S"}}}}"#),
-        r#"{"campaign_finished":{"runs":1,"passed":0,"inconclusive":0,"failed":1,"errors":0,"interrupted":false,"covered":[],"never":[],
-            "failures":[{"signature":"S","first":0,"runs":1}],"measures":[{"measure":"values","seen":0,"missing":["S"]}],
+        format!(r#"{{"shrunk":{{"run":0,"trace":[{label}],"from":2,"attempts":1,"minimal":true,"early":"S",
+            "reproduced":1,"of":1,"signature":"S"}}}}"#),
+        r#"{"campaign_finished":{"runs":1,"passed":0,"inconclusive":0,"failed":1,"errors":0,"interrupted":false,
+            "covered":[],"never":[],"failures":[{"signature":"S","first":0,"runs":1}],
+            "measures":[{"measure":"values","seen":0,"missing":["S"]}],
             "history":{"longest_run":1,"extents":[{"variable":"v","least":"S","most":"S"}]}}}"#.into(),
     ];
     for event in events {

@@ -6,7 +6,8 @@ JAR = {}
 def ask(method, path, headers, body=None, url=None, tls=None, on_sent=None):
     """Sends a request and returns its answer; None if none comes."""
     url = urllib.parse.urlsplit(url or URL)
-    link = http.client.HTTPConnection(url.hostname, url.port or (443 if url.scheme == "https" else 80), timeout=REPLY_SECONDS)
+    port = url.port or (443 if url.scheme == "https" else 80)
+    link = http.client.HTTPConnection(url.hostname, port, timeout=REPLY_SECONDS)
     if url.scheme == "https":
         context = ssl.create_default_context() if tls is None else tls_context(tls)
         link = http.client.HTTPSConnection(url.hostname, url.port, timeout=REPLY_SECONDS, context=context)

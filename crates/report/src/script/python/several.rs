@@ -72,7 +72,8 @@ fn settings(script: &ScriptRecord) -> Option<String> {
                 let (place, environment) = place_expression(place)?;
                 let (framing, joined) = (framing_tuple(framing), truth(*joined));
                 format!(
-                    "{name} = dict(place={place}, framing={framing}, is_joined={joined}, tls={tls}, environment={environment})"
+                    "{name} = dict(place={place}, framing={framing}, is_joined={joined}, tls={tls}, \
+                     environment={environment})"
                 )
             }
             ScriptEndpoint::Protocol { place } => {

@@ -285,8 +285,8 @@ fn a_message_that_is_answered_like_no_other_blames_nobody_and_wins_detection_bac
         synced += u64::from(!failed_asked.is_empty());
     }
     println!(
-        "of {wrong} wrong systems: {at_once} found with confirmed inputs, {queued} behind queues, {synced} there with a \
-         message that settles them"
+        "of {wrong} wrong systems: {at_once} found with confirmed inputs, {queued} behind queues, {synced} \
+         there with a message that settles them"
     );
     assert!(wrong > 0 && queued + synced > 0, "{wrong} {queued} {synced}");
 }

@@ -29,7 +29,8 @@ pub const OUTPUTS: [&str; 2] = ["x", "y"];
 pub fn random_part(dice: &mut Dice, name: &str) -> String {
     let states = 1 + dice.roll(3);
     let mut text = format!(
-        "model {name} {{\n input a(v: 0..2)\n input b(v: 0..2)\n output x(v: 0..2)\n output y(v: 0..2)\n var n: 0..2 = {}\n",
+        "model {name} {{\n input a(v: 0..2)\n input b(v: 0..2)\n output x(v: 0..2)\n output y(v: 0..2)\n \
+         var n: 0..2 = {}\n",
         dice.roll(3)
     );
     for state in 0..states {

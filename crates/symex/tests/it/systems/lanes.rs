@@ -165,7 +165,8 @@ fn what_parts_say_on_connections_of_their_own_is_never_blamed_for_the_way() {
         }
     }
     println!(
-        "{systems} systems, {labels} labels, {crossed} changes of connection: nobody blamed; {found} of {faults} late messages found"
+        "{systems} systems, {labels} labels, {crossed} changes of connection: nobody blamed; {found} of \
+         {faults} late messages found"
     );
     assert!(labels > 0 && crossed > 0 && found > 0, "the systems do something");
 }

@@ -114,7 +114,8 @@ impl Plan {
                 let kind = if bag { "bag" } else { "fifo" };
                 writeln!(
                     text,
-                    " q{queue}: {kind}(capacity: {capacity}, may_lose: {may_lose}, may_duplicate: {may_duplicate}) between p{} and p{}",
+                    " q{queue}: {kind}(capacity: {capacity}, may_lose: {may_lose}, may_duplicate: \
+                     {may_duplicate}) between p{} and p{}",
                     link.from.0, link.to[0].0
                 )
                 .ok()?;

@@ -35,7 +35,8 @@ pub fn seconds(steps: i64) -> Rational {
 fn timed_part(dice: &mut Dice, name: &str) -> String {
     let states = 1 + dice.roll(3);
     let mut text = format!(
-        "model {name} {{\n input a(v: 0..1)\n input b(v: 0..1)\n output x(v: 0..1)\n output y(v: 0..1)\n var n: 0..1 = 0\n clock c\n"
+        "model {name} {{\n input a(v: 0..1)\n input b(v: 0..1)\n output x(v: 0..1)\n output y(v: 0..1)\n \
+         var n: 0..1 = 0\n clock c\n"
     );
     for state in 0..states {
         writeln!(text, " state s{state} {{").expect("text");
@@ -142,7 +143,8 @@ impl Plan {
                 let kind = if *bag { "bag" } else { "fifo" };
                 writeln!(
                     text,
-                    " q: {kind}(capacity: {capacity}, may_lose: {may_lose}, min_delay: {least}s, max_delay: {most}s) between p0 and p1"
+                    " q: {kind}(capacity: {capacity}, may_lose: {may_lose}, min_delay: {least}s, max_delay: \
+                     {most}s) between p0 and p1"
                 )
                 .expect("text");
             }
@@ -447,8 +449,8 @@ fn systems_with_clocks_are_what_the_product_of_their_parts_is() {
     }
     let Walked { labels, cut, unknown } = walked;
     println!(
-        "{n} timed systems, {labels} labels, {channels} channels with delay, {hidden} hidden messages: no disagreement; \
-         of {} walks {cut} were cut short, {unknown} were left unknown by the monitor",
+        "{n} timed systems, {labels} labels, {channels} channels with delay, {hidden} hidden messages: no \
+         disagreement; of {} walks {cut} were cut short, {unknown} were left unknown by the monitor",
         3 * n
     );
     assert!(labels > n && channels > 0 && hidden > 0, "the systems do something");

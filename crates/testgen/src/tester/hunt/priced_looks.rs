@@ -1,16 +1,17 @@
 //! Looks on systems where they take time, and the time they may take.
 //!
-//! A look costs whatever passes until a message comes, or until silence is certain. A reply that is due costs as much as
-//! any other step. But where the model allows nothing but silence, a look can only show an output that is one too many; on
-//! a system behind a socket it takes as long as the slowest reply many times over, while an input and its reply take a
-//! moment. The same holds for outputs that nobody asked for: waiting for the next one takes time, and it is read when it
-//! comes anyway, before the next input is sent. So a look whose expected time is large is *costly*: it is taken at the first
-//! visits of a situation and then ever more seldom, and all costly looks together take at most a fifth of the time.
-//! Little is lost by that. An output that is one too many is also seen before the next reply. A reply that is due is
-//! awaited wherever the model accepts no other input, where replies are usually quick, and at the end of every run.
+//! A look costs whatever passes until a message comes, or until silence is certain. A reply that is due costs as
+//! much as any other step. But where the model allows nothing but silence, a look can only show an output that is
+//! one too many; on a system behind a socket it takes as long as the slowest reply many times over, while an input
+//! and its reply take a moment. The same holds for outputs that nobody asked for: waiting for the next one takes
+//! time, and it is read when it comes anyway, before the next input is sent. So a look whose expected time is large
+//! is *costly*: it is taken at the first visits of a situation and then ever more seldom, and all costly looks
+//! together take at most a fifth of the time. Little is lost by that. An output that is one too many is also seen
+//! before the next reply. A reply that is due is awaited wherever the model accepts no other input, where replies
+//! are usually quick, and at the end of every run.
 //!
-//! *Promises.* There is no clock here: whoever carries out the moves says how long they took. With nominal times the same
-//! seed makes the same moves however fast the system is.
+//! *Promises.* There is no clock here: whoever carries out the moves says how long they took. With nominal times the
+//! same seed makes the same moves however fast the system is.
 
 use std::time::Duration;
 
@@ -73,7 +74,8 @@ pub(super) struct PricedLooks {
     situations: FxHashMap<LookSituation, KnownLooks>,
     /// The situation of the look under way.
     pending: Option<LookSituation>,
-    /// True if the next look was chosen although it is costly. What takes long because the machine is busy is no such look.
+    /// True if the next look was chosen although it is costly. What takes long because the machine is busy is no
+    /// such look.
     is_chosen: bool,
     /// The time of all moves, and the part of it that costly looks took.
     total: Duration,
@@ -128,8 +130,8 @@ impl PricedLooks {
         self.is_costly(self.expected_time(situation, may_speak))
     }
 
-    /// Counts a visit of a situation where a look is costly, and returns whether it is worth its time now: it was not taken
-    /// here often, and there is time for it.
+    /// Counts a visit of a situation where a look is costly, and returns whether it is worth its time now: it was
+    /// not taken here often, and there is time for it.
     pub(super) fn is_look_due(&mut self, situation: &LookSituation, may_speak: bool) -> bool {
         let expected = self.expected_time(situation, may_speak);
         let is_affordable = self.costly.saturating_add(expected) <= self.total / TIME_SHARE;

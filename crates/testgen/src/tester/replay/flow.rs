@@ -57,7 +57,10 @@ impl ReplyFlow {
                     flow.constants.insert(value.clone());
                 }
                 // That an output has the value of a variable is no comparison with what the tester chose.
-                let is_pin = matches!(node, TermNode::Eq(a, b) if [a, b].into_iter().any(|side| is_output_field(*side)));
+                let is_pin = match node {
+                    TermNode::Eq(a, b) => is_output_field(*a) || is_output_field(*b),
+                    _ => false,
+                };
                 if compares(node) && !is_pin {
                     flow.link(&pool.free_vars(term), &sources, &aliases, is_direct(pool, node));
                 }
@@ -193,8 +196,8 @@ fn aliases_of_fields(pool: &TermPool, sts: &Sts) -> BTreeMap<VarId, BTreeSet<Fie
     aliases
 }
 
-/// Returns whether the value of `term` may have that of `var` as a part, or one next to it. A number of items to take, a
-/// position or a condition decides what the value is and is no part of it.
+/// Returns whether the value of `term` may have that of `var` as a part, or one next to it. A number of items to
+/// take, a position or a condition decides what the value is and is no part of it.
 fn holds_value(pool: &TermPool, term: Term, var: VarId) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![term];

@@ -508,8 +508,8 @@ impl ReplyReference {
 /// Returns whether two runs are the same but for values that the system chose: the same messages in the same order, and
 /// wherever the values of replies differ, one name consistently for another.
 ///
-/// Values of inputs are not compared: a replay made them from what the system said. Neither are the times between messages:
-/// a clock never repeats them.
+/// Values of inputs are not compared: a replay made them from what the system said. Neither are the times between
+/// messages: a clock never repeats them.
 #[must_use]
 pub fn is_same_by_meaning(flow: &ReplyFlow, sts: &Sts, a: &Trace, b: &Trace) -> bool {
     let failed_at = |trace: &Trace| trace.forbidden_at.map(|at| n_without_delays(&trace.labels, at));

@@ -26,11 +26,13 @@ const CASH: &str = "model Cash {
 
 /// Serves a drink in the time the client gives it.
 const BEVERAGE: &str = "model Beverage {
-    input Money(n: int) input Choice(drink: int, bound: real) output Serve(drink: int, change: int) output Return(n: int)
+    input Money(n: int) input Choice(drink: int, bound: real) output Serve(drink: int, change: int) output \
+                        Return(n: int)
     var x: int var y: int var t: real var stock: int = 42 clock cl
     state q0 { tr1: on Money when n >= 1 { x = n, reset cl } -> q1 }
     state q1 {
-        tr2: on Choice when x - 1 < stock && bound <= 5 && bound >= 0 && cl <= 1 { y = drink, t = bound, reset cl } -> q2
+        tr2: on Choice when x - 1 < stock && bound <= 5 && bound >= 0 && cl <= 1 { y = drink, t = bound, \
+                        reset cl } -> q2
         tr4: emit Return(n: x) when x - 1 >= stock && cl <= 1 -> q0
     }
     state q2 { tr3: emit Serve(drink: y, change: x - 1) when cl <= t { stock = stock - (x - 1) } -> q0 } }";

@@ -1,7 +1,11 @@
 use super::*;
 use crate::samples::{VENDING, model};
 
-const HELLO: &str = r#"echo '{"type":"hello","protocol":1,"labels":[{"label":"coin","direction":"input","fields":[{"name":"n","sort":"int"}]},{"label":"tea","direction":"output"}]}'; "#;
+const HELLO: &str = concat!(
+    r#"echo '{"type":"hello","protocol":1,"labels":["#,
+    r#"{"label":"coin","direction":"input","fields":[{"name":"n","sort":"int"}]},"#,
+    r#"{"label":"tea","direction":"output"}]}'; "#
+);
 const READY: &str = r#"read x; echo '{"type":"ready"}'; "#;
 const SENT: &str = r#"read x; echo '{"type":"sent","id":1}'; "#;
 

@@ -24,7 +24,8 @@ pub(super) fn check_names(config: &JsonFormConfig, pool: &TermPool) -> Result<()
     }
     for name in &config.text {
         let record = of_kind(name, DataKind::Record).ok_or_else(|| unknown("record", name))?;
-        let is_text = matches!(record.ctors.first().map(|ctor| &*ctor.fields), Some([field]) if field.sort == Sort::Str);
+        let fields = record.ctors.first().map(|ctor| &*ctor.fields);
+        let is_text = matches!(fields, Some([field]) if field.sort == Sort::Str);
         if !is_text {
             return Err(BadJsonForm::NotOneField(name.clone(), ", a string"));
         }

@@ -129,7 +129,8 @@ fn names_are_those_of_the_model() {
 
 const REVISIONS: &str = "model Revisions {
     record Note { by: string, text: string? }
-    enum R { put(rev: int), del(rev: int, n: int?), noted(note: Note, more: list<Note>), both(inner: R2?) , none_at_all }
+    enum R { put(rev: int), del(rev: int, n: int?), noted(note: Note, more: list<Note>), both(inner: R2?) , \
+                         none_at_all }
     enum R2 { old(rev: int, n: int?) }
     input ask(one: R, many: list<R>, by: map<string, R>, rows: map<int, R>, maybe: R?, keys: set<R2>)
     state s { on ask }

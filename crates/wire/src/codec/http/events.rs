@@ -155,7 +155,9 @@ mod tests {
 
     #[test]
     fn events_are_read_however_lines_end() {
-        let text = b": hello\n\nevent: tick\nid: 3\ndata: {\"n\": 1}\n\ndata:a\r\ndata: b\r\n\r\nevent: none\n\ndata: x\r\rdata: ha";
+        let text =
+            b": hello\n\nevent: tick\nid: 3\ndata: {\"n\": 1}\n\ndata:a\r\ndata: b\r\n\r\nevent: none\n\
+              \ndata: x\r\rdata: ha";
         assert_eq!(all(text), ["[tick] {\\\"n\\\": 1}", "[message] a\\nb", "[message] x"]);
     }
 

@@ -98,7 +98,8 @@ fn bodies_hold_lists_and_objects_inside_each_other() {
     let model = model(
         "model Shop { enum Paid { cash, card(digits: string), split(parts: list<Paid>) }
         record Line { sku: string, n: 1..9 }
-        record Order { lines: list<Line>, notes: map<string, list<int>>, by: map<int, bool>, paid: Paid, tags: set<string>, gift: string? }
+        record Order { lines: list<Line>, notes: map<string, list<int>>, by: map<int, bool>, paid: Paid, \
+         tags: set<string>, gift: string? }
         input place(order: Order) output order(id: int, order: Order)
         state s { on place emit order } }",
     );

@@ -201,8 +201,8 @@ proptest! {
     fn what_is_written_is_read_again(items in items()) {
         let text = items.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", ");
         let layout = layout(&text);
-        let fields: Vec<(&str, LayoutValue)> =
-            items.iter().filter_map(|(_, field)| field.as_ref().map(|(name, datum)| (name.as_str(), datum.clone()))).collect();
+        let named = items.iter().filter_map(|(_, field)| field.as_ref());
+        let fields: Vec<(&str, LayoutValue)> = named.map(|(name, datum)| (name.as_str(), datum.clone())).collect();
         let written = layout.encode(&fields).unwrap();
         prop_assert_eq!(layout.decode(&written), Ok(fields));
         prop_assert!(layout.decode(&written[..written.len() - 1]).is_err());
@@ -210,7 +210,9 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_and_no_text_panic(items in items(), found in vec(any::<u8>(), 0..40), text in "[a-z0-9()=, '_+x-]{0,40}", other in ".{0,20}") {
+    fn no_bytes_and_no_text_panic(
+        items in items(), found in vec(any::<u8>(), 0..40), text in "[a-z0-9()=, '_+x-]{0,40}", other in ".{0,20}",
+    ) {
         let good = items.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", ");
         layout(&good).decode(&found).ok();
         for text in [text, other] {

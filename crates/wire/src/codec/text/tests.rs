@@ -117,8 +117,10 @@ fn words(each: &str, pattern: &str) -> ItemWords {
 /// Messages with a list, a set, a map and a list of records.
 fn collections() -> Model {
     let text = "model M { record Job { id: int, body: string }\n\
-        input PUSH(xs: list<string>) input MARK(s: set<int>) input PUT(m: map<string, int>) input JOBS(jobs: list<Job>)\n\
-        output ALL(xs: list<string>) output MARKED(s: set<int>) output STORE(m: map<string, int>) output TOLD(jobs: list<Job>)\n\
+        input PUSH(xs: list<string>) input MARK(s: set<int>) input PUT(m: map<string, int>) input JOBS(jobs: \
+        list<Job>)\n\
+        output ALL(xs: list<string>) output MARKED(s: set<int>) output STORE(m: map<string, int>) output \
+        TOLD(jobs: list<Job>)\n\
         state s { on PUSH on MARK on PUT on JOBS emit ALL emit MARKED emit STORE emit TOLD } }";
     let mut sources = ioxide_model::source::Sources::new();
     let file = sources.add("m.iox", text);
@@ -216,7 +218,8 @@ fn items_may_be_cases_and_tell_their_length() {
         ("SAY(all: [ok, number(n: -3), ok])", "4;+OK\n:-3\n+OK"),
         // A text that looks like other items, one of several bytes a character, and an empty one.
         (
-            "SAY(all: [bulk(text: \"a\\n+OK\", tag: none), bulk(text: \"ü\", tag: some(7)), bulk(text: \"\", tag: none)])",
+            "SAY(all: [bulk(text: \"a\\n+OK\", tag: none), bulk(text: \"ü\", tag: some(7)), bulk(text: \"\", \
+             tag: none)])",
             "4;$5()\na\n+OK\n$2(7)\nü\n$0()\n",
         ),
     ] {

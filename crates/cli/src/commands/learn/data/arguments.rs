@@ -29,8 +29,8 @@ pub fn refuse_arguments(args: &LearnArgs, model: &Model) -> Result<(), CliError>
         ),
         () if args.unstable == UnstableArg::Draft => not(
             "`--unstable draft`",
-            "a few repetitions cannot show whether a reply depends on values or on chance. `--unstable majority` accepts the \
-             usual reply; without `--data`, `--unstable draft` writes a model with choices",
+            "a few repetitions cannot show whether a reply depends on values or on chance. `--unstable \
+             majority` accepts the usual reply; without `--data`, `--unstable draft` writes a model with choices",
         ),
         () if !args.made.is_empty() && args.compare == CompareArg::Order => not(
             "`--made` and `--compare order` at once",

@@ -65,8 +65,8 @@ pub fn learn_assumptions(
     match taken {
         Err(stop) if stop.status() == ExitStatus::Inconclusive => {
             eprintln!(
-                "note: the reference `{path}` is of no use with values, so all is asked: {}\n  (what makes values up by itself, or \
-                 says any, is played with any values)",
+                "note: the reference `{path}` is of no use with values, so all is asked: {}\n  \
+                 (what makes values up by itself, or says any, is played with any values)",
                 stop.message()
             );
             Ok(start)

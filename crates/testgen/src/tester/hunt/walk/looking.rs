@@ -22,8 +22,8 @@ const EAGER_PERCENT: u32 = 90;
 /// outputs that the model excludes are faults, but seldom ones.
 const IDLE_LOOK_PERCENT: u32 = 8;
 
-/// The number of inputs under way from which on an input with a reply is sent: one less than may be under way at once, so
-/// that none has to be settled by silence.
+/// The number of inputs under way from which on an input with a reply is sent: one less than may be under way at
+/// once, so that none has to be settled by silence.
 const SETTLE_FROM: usize = 7;
 
 /// The worth of a look.
@@ -88,8 +88,8 @@ impl RandomWalks {
         }
     }
 
-    /// Returns whether the look at the end of a run is worth its time: a message may come, or it costs nothing, or there
-    /// is time for it.
+    /// Returns whether the look at the end of a run is worth its time: a message may come, or it costs nothing, or
+    /// there is time for it.
     pub(in super::super) fn is_last_look_worth(
         &mut self,
         cx: &Ctx<'_>,
@@ -127,9 +127,10 @@ impl RandomWalks {
             && looks.is_look_costly(&LookSituation::new(belief.locations(), trace), may_speak)
     }
 
-    /// Leaves in `candidates` those that are answered, if so many inputs are under way that silence would have to settle
-    /// them, and looks cost time. On a connection that keeps the order, the reply to the last input shows that all inputs
-    /// before it were taken. Inputs whose reply nothing else causes come first: it leaves no doubt which input it answers.
+    /// Leaves in `candidates` those that are answered, if so many inputs are under way that silence would have to
+    /// settle them, and looks cost time. On a connection that keeps the order, the reply to the last input shows
+    /// that all inputs before it were taken. Inputs whose reply nothing else causes come first: it leaves no doubt
+    /// which input it answers.
     pub(super) fn prefer_settling(&mut self, sts: &Sts, monitor: &Monitor, candidates: &mut Vec<SwitchId>) {
         self.is_settling = self.looks.is_some() && !sts.is_timed() && monitor.under_way() >= SETTLE_FROM;
         if !self.is_settling {

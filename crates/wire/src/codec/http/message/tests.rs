@@ -118,11 +118,14 @@ proptest! {
     #[test]
     fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..200), ended: bool) {
         let _ = HttpResponse::parse(&bytes, AskedFor::Body, ended);
-        let _ = HttpResponse::parse(&[b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", &*bytes].concat(), AskedFor::Body, ended);
+        let _ = HttpResponse::parse(&[b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\
+                                        \r\n", &*bytes].concat(), AskedFor::Body, ended);
     }
 
     #[test]
-    fn an_answer_is_the_same_in_any_chunks(body in "[a-z]{0,40}", sizes in proptest::collection::vec(1usize..7, 1..20)) {
+    fn an_answer_is_the_same_in_any_chunks(
+        body in "[a-z]{0,40}", sizes in proptest::collection::vec(1usize..7, 1..20),
+    ) {
         let mut text = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_owned();
         let (mut rest, mut sizes) = (body.as_str(), sizes.into_iter().cycle());
         while !rest.is_empty() {
