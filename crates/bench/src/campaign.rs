@@ -22,7 +22,6 @@ use ioxide_campaign::units::UnitSet;
 use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
-use ioxide_cli::unit_command;
 use serde_json::{Value as Json, json};
 
 use super::memory;
@@ -166,14 +165,13 @@ fn merge(dir: &Path, parts: u64) -> Result<Json, CliError> {
     for part in 0..parts {
         let units: UnitSet = (part..parts * UNITS_PER_PART).step_by(parts as usize).collect();
         let manifest = Manifest { asked: units.to_string(), ..manifest.clone() };
-        write_part(&dir.join(format!("{part:06}")), &manifest, &units).map_err(unit_command::part_error)?;
+        write_part(&dir.join(format!("{part:06}")), &manifest, &units)?;
     }
     let begun = Instant::now();
-    let mut gathered =
-        GatheredParts::new(&[PathBuf::from(dir)]).map_err(ioxide_cli::commands::merge::gather_error)?;
+    let mut gathered = GatheredParts::new(&[PathBuf::from(dir)])?;
     let mut told = 0;
     for unit in 0..manifest.count {
-        told += gathered.unit(unit).map_err(unit_command::part_error)?.map_or(0, |text| text.lines.len());
+        told += gathered.unit(unit)?.map_or(0, |text| text.lines.len());
     }
     let seconds = begun.elapsed().as_secs_f64();
     Ok(json!({

@@ -30,6 +30,8 @@ pub mod leases;
 pub mod part;
 pub mod plan;
 pub mod recipe;
+pub mod repeat;
+pub mod request;
 pub mod rounds;
 pub mod scan;
 pub mod schedule;

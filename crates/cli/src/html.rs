@@ -12,7 +12,7 @@ use ioxide_report::html::ReportPage;
 use ioxide_report::html::campaign::CampaignPage;
 use ioxide_report::html::model::{ModelPart, SwitchReach};
 use ioxide_smt::halt::Halted;
-use ioxide_testgen::purpose::{Criterion, PurposeItem};
+use ioxide_testgen::purpose::Criterion;
 use thiserror::Error;
 
 use crate::args::SolverArgs;
@@ -144,22 +144,5 @@ pub fn a_priori(
     request: &SolverRequest<'_>,
 ) -> Result<IndexVec<SwitchId, SwitchReach>, CliError> {
     let set = purpose_search::find_purposes(&mut spec.clone(), Criterion::Switches, request, MAX_STATES)?;
-    let covered = set.covered_items();
-    let why = |id: SwitchId| {
-        let found = set.unreached.iter().find(|unreached| unreached.item == PurposeItem::Switch(id));
-        found.map_or_else(
-            || SwitchReach::Open("it is on no purpose".into()),
-            |unreached| {
-                if unreached.why.is_proof() {
-                    SwitchReach::Never(unreached.why.to_string())
-                } else {
-                    SwitchReach::Open(unreached.why.to_string())
-                }
-            },
-        )
-    };
-    let reach = |id: SwitchId| {
-        if covered.contains(&PurposeItem::Switch(id)) { SwitchReach::Reached } else { why(id) }
-    };
-    Ok(spec.sts.switches.ids().map(reach).collect())
+    Ok(SwitchReach::from_purposes(&spec.sts, &set))
 }

@@ -3,13 +3,12 @@
 use ioxide_campaign::part::SystemFacts;
 use ioxide_campaign::plan::fingerprint;
 use ioxide_model::source::Sources;
-use ioxide_project::Instances;
 use ioxide_project::identity::{IdentityError, find_system_facts};
+use ioxide_project::{Instances, PlayedName};
 use ioxide_wire::adapter::SutSpec;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::load;
-use crate::mutant_file::PlayedName;
 use crate::project_file;
 
 /// Returns the facts about the system that `sut` names, with the constants in `settings`; `None` for a model that is

@@ -41,8 +41,6 @@ pub mod seed;
 pub mod session;
 pub mod solver;
 pub mod system;
-#[cfg(test)]
-mod test_systems;
 mod timing;
 pub mod unit_command;
 mod write;

@@ -11,23 +11,21 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ioxide_campaign::engine::local::on_leash;
-use ioxide_campaign::gather::GatheredParts;
-use ioxide_campaign::part::{EndOfPart, MANIFEST, Manifest, PartError, PartWriter, SystemFacts};
+use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter, SystemFacts};
 use ioxide_campaign::plan::{CampaignPlan, UnitNames, fingerprint};
+use ioxide_campaign::repeat::{MAX_REPEATS, RepeatOutcome, RepeatedUnit};
+use ioxide_campaign::request::{OpenRound, RequestError, UnitRequest};
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::{MAX_UNITS, UnitSet};
 use ioxide_model::source::Sources;
 use ioxide_model::suggest::nearest_name;
+use ioxide_project::PlayedName;
 use serde_json::{Value as Json, json};
 
 use crate::args::PartArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};
-use crate::mutant_file::PlayedName;
 use crate::{date, load, record};
-
-/// The number of times that a unit is done again before its system is taken for another one: some systems choose.
-const MAX_REPEATS: usize = 3;
 
 /// The time that a worker whose campaign is gone may take to end. Chosen by feel.
 const ORPHAN_EXIT_GRACE: Duration = Duration::from_secs(10);
@@ -107,23 +105,22 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
         writeln!(io::stdout(), "{told}")?;
         return Ok(ExitStatus::Success);
     }
-    let known = load_feedback(args, &plan)?;
-    let round = known.as_ref().map_or(1, |known| known.round);
-    let mut open = plan.rounds.units(round - 1, plan.units.count());
-    if let Some(known) = &known {
-        open.subtract(&known.settled_units());
-        planned.take_feedback(round, &known.known)?;
+    let feedback = args.feedback.as_ref().map(|path| RoundFeedback::read(Path::new(path))).transpose()?;
+    let refused = |error| request_error(&error, args, &plan.units);
+    let open = OpenRound::new(&plan, feedback.as_ref()).map_err(refused)?;
+    if let Some(feedback) = &feedback {
+        planned.take_feedback(open.number, &feedback.known)?;
     }
-    let asked = requested_units(args, &plan, &open, round)?;
+    let asked = open.choose_units(unit_request(args)).map_err(refused)?;
     let manifest = Manifest {
-        round: (plan.rounds.count() > 1).then_some(round),
-        feedback: known.as_ref().map(RoundFeedback::hash),
+        round: (plan.rounds.count() > 1).then_some(open.number),
+        feedback: feedback.as_ref().map(RoundFeedback::hash),
         // What depends on no system outside is the same whenever it is done.
         started: plan.system.is_some().then(date::current_date),
         ..Manifest::new(&plan, &asked)
     };
     let dir = args.part.as_deref().unwrap_or_default();
-    let mut part = PartWriter::open(Path::new(dir), &manifest).map_err(part_error)?;
+    let mut part = PartWriter::open(Path::new(dir), &manifest)?;
     let mut units = asked.clone();
     units.subtract(&part.before);
     interrupt::catch_interrupts();
@@ -137,7 +134,7 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
         repeat(Path::new(dir), unit, &plan.units, &manifest, planned)?;
     }
     let PartEnd { end, status } = planned.do_units(&plan.units, &units, &mut part)?;
-    part.end_part(end).map_err(part_error)?;
+    part.end_part(end)?;
     eprintln!("part: {dir}: {}", part_end_text(end, asked.len(), before));
     Ok(status)
 }
@@ -151,64 +148,36 @@ fn repeat(
     planned: &mut dyn UnitCommand,
 ) -> Result<(), CliError> {
     let before = RepeatedUnit::in_part(dir, unit)?;
-    let units: UnitSet = [unit].into_iter().collect();
+    let units = before.as_set();
     let manifest = Manifest { asked: units.to_string(), ..manifest.clone() };
-    before.compare(&names.name(unit), |folder| {
-        let mut part = PartWriter::open(folder, &manifest).map_err(part_error)?;
+    compare_repetition(&before, &names.name(unit), |folder| {
+        let mut part = PartWriter::open(folder, &manifest)?;
         let PartEnd { end, .. } = planned.do_units(names, &units, &mut part)?;
-        part.end_part(end).map_err(part_error)
+        Ok(part.end_part(end)?)
     })
 }
 
-/// A unit that was done before and is done again.
-pub struct RepeatedUnit {
-    unit: u64,
-    /// True if it failed; `None` if it has no result.
-    has_failed: Option<bool>,
-    started: Option<String>,
-}
-
-impl RepeatedUnit {
-    /// The unit in the part, or in the parts, of `dir`.
-    pub fn in_part(dir: &Path, unit: u64) -> Result<Self, CliError> {
-        let mut parts =
-            GatheredParts::new(&[dir.to_path_buf()]).map_err(crate::commands::merge::gather_error)?;
-        let started = parts.manifest.started.clone();
-        let text = parts.unit(unit).map_err(part_error)?;
-        let has_failed = text.and_then(|text| text.result["failed"].as_u64()).map(|failed| failed > 0);
-        Ok(Self { unit, has_failed, started })
-    }
-
-    /// Does the unit again with `again`, in a folder of its own, up to three times, and refuses results of a system
-    /// that always answers otherwise now.
-    pub fn compare(
-        &self,
-        name: &str,
-        mut again: impl FnMut(&Path) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
-        let Some(before) = self.has_failed else { return Ok(()) };
-        for _ in 0..MAX_REPEATS {
-            let folder = tempfile::tempdir()?;
-            again(folder.path())?;
-            if !folder.path().join(MANIFEST).exists() {
-                eprintln!(
-                    "note: unit `{name}` could not be done again; the results of earlier runs are dated"
-                );
-                return Ok(());
-            }
-            match Self::in_part(folder.path(), self.unit)?.has_failed {
-                Some(now) if now != before => (),
-                // What could not be done says nothing about the system.
-                Some(_) | None => return Ok(()),
-            }
+/// Does the unit `name` again with `again`, and refuses results of a system that always answers otherwise now.
+pub fn compare_repetition(
+    before: &RepeatedUnit,
+    name: &str,
+    again: impl FnMut(&Path) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    match before.compare(again)? {
+        RepeatOutcome::Same => Ok(()),
+        RepeatOutcome::NotRepeated => {
+            eprintln!("note: unit `{name}` could not be done again; the results of earlier runs are dated");
+            Ok(())
         }
-        let word = |has_failed: bool| if has_failed { "fails" } else { "passes" };
-        let then = self.started.as_ref().map_or_else(String::new, |started| format!(" on {started}"));
-        Err(CliError::usage(format!(
-            "the system has changed: unit `{name}` {} now, {MAX_REPEATS} of {MAX_REPEATS} times, and did not{then}",
-            word(!before)
-        ))
-        .help("name another directory, so that results of both systems are not mixed"))
+        RepeatOutcome::Changed { fails_now } => {
+            let word = if fails_now { "fails" } else { "passes" };
+            let then = before.started.as_ref().map_or_else(String::new, |started| format!(" on {started}"));
+            Err(CliError::usage(format!(
+                "the system has changed: unit `{name}` {word} now, {MAX_REPEATS} of {MAX_REPEATS} times, and did \
+                 not{then}"
+            ))
+            .help("name another directory, so that results of both systems are not mixed"))
+        }
     }
 }
 
@@ -222,78 +191,47 @@ fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {
     }
 }
 
-/// Returns the feedback of `--feedback`, if it is given; that of another plan is an error.
-fn load_feedback(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, CliError> {
-    let Some(path) = &args.feedback else { return Ok(None) };
-    let known = RoundFeedback::read(Path::new(path)).map_err(part_error)?;
-    let rounds = plan.rounds.count();
-    match () {
-        () if known.plan != plan.hash() => {
-            Err(CliError::usage(format!("`{path}` is of another plan: {}, not {}", known.plan, plan.hash()))
-                .help("give what `ioxide merge` wrote for the parts of this very command"))
-        }
-        () if known.round > rounds => {
-            Err(CliError::usage(format!("`{path}` is for round {}, and the plan has {rounds}", known.round))
-                .help("all rounds are done: `ioxide merge` shows the whole"))
-        }
-        () => Ok(Some(known)),
+/// Returns the units that the options choose; all of the round unless they name some.
+fn unit_request(args: &PartArgs) -> UnitRequest<'_> {
+    match (args.partition, &args.units, &args.unit[..]) {
+        (Some(partition), ..) => UnitRequest::Share(partition),
+        (None, Some(units), _) => UnitRequest::Numbered(units),
+        (None, None, []) => UnitRequest::All,
+        (None, None, names) => UnitRequest::Named(names),
     }
 }
 
-/// Returns the units that are asked for: all that are `open` in `round`, unless options name some.
-fn requested_units(
-    args: &PartArgs,
-    plan: &CampaignPlan,
-    open: &UnitSet,
-    round: u64,
-) -> Result<UnitSet, CliError> {
-    let (names, count) = (&plan.units, plan.units.count());
-    if let Some(partition) = args.partition {
-        let share = partition.units_of_share(open.len());
-        let mine = |(at, _): &(usize, u64)| share.contains(*at as u64);
-        return Ok(open.iter().enumerate().filter(mine).map(|(_, unit)| unit).collect());
-    }
-    if let Some(units) = &args.units {
-        return match units.last() {
-            Some(last) if last >= count => {
-                Err(CliError::usage(format!("there is no unit {}: the plan has {count}", last + 1)))
-            }
-            _ => of_round(units.clone(), plan, open, round),
-        };
-    }
-    if args.unit.is_empty() {
-        return Ok(open.clone());
-    }
-    let find = |name: &String| {
-        names.find(name).ok_or_else(|| {
+/// Returns the error of units that cannot be done now, with a help.
+fn request_error(error: &RequestError, args: &PartArgs, names: &UnitNames) -> CliError {
+    let stop = CliError::usage(error.to_string());
+    let of_file = || {
+        let file = args.feedback.as_deref().unwrap_or_default();
+        CliError::usage(format!("`{file}` {error}"))
+    };
+    match error {
+        RequestError::OtherPlan { .. } => {
+            of_file().help("give what `ioxide merge` wrote for the parts of this very command")
+        }
+        RequestError::NoSuchRound { .. } => {
+            of_file().help("all rounds are done: `ioxide merge` shows the whole")
+        }
+        RequestError::NoSuchNumber { .. } => stop,
+        RequestError::NoSuchName(name) => {
             let near = match names {
                 UnitNames::Listed(names) => nearest_name(name, names.iter().map(String::as_str)),
                 UnitNames::Numbered { .. } | UnitNames::InRounds { .. } => None,
             };
-            let stop = CliError::usage(format!("there is no unit `{name}`"));
-            match near {
-                Some(near) => stop.help(format!("did you mean `{near}`?")),
-                None => {
-                    stop.help(format!("there are {count}, such as `{}`; `--plan` lists them", names.name(0)))
-                }
-            }
-        })
-    };
-    let named = args.unit.iter().map(find).collect::<Result<UnitSet, CliError>>()?;
-    of_round(named, plan, open, round)
-}
-
-/// Refuses units that are of another round, or that need not be done any more.
-fn of_round(units: UnitSet, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, CliError> {
-    let Some(wrong) = units.iter().find(|&unit| !open.contains(unit)) else { return Ok(units) };
-    let (name, its) = (plan.units.name(wrong), plan.rounds.round_of(wrong, plan.units.count()) + 1);
-    Err(if its == round {
-        CliError::usage(format!("unit `{name}` is settled: what it would find was found before"))
-            .help("leave it out")
-    } else {
-        CliError::usage(format!("unit `{name}` is of round {its}, not of round {round}"))
-            .help("`--feedback FILE` with what `ioxide merge` found says which round it is")
-    })
+            let (count, first) = (names.count(), names.name(0));
+            stop.help(near.map_or_else(
+                || format!("there are {count}, such as `{first}`; `--plan` lists them"),
+                |near| format!("did you mean `{near}`?"),
+            ))
+        }
+        RequestError::Settled(_) => stop.help("leave it out"),
+        RequestError::OtherRound { .. } => {
+            stop.help("`--feedback FILE` with what `ioxide merge` found says which round it is")
+        }
+    }
 }
 
 /// Returns the command line after the name of the program, without the options that select a part.
@@ -347,20 +285,21 @@ fn contents(path: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// Returns the error of a part that cannot be written or read, with a help.
-pub fn part_error(error: PartError) -> CliError {
-    let stop = CliError::usage(error.to_string());
-    match error {
-        PartError::Io { .. } => {
-            stop.help("check that the folder exists, can be written to, and has free space")
+impl From<PartError> for CliError {
+    fn from(error: PartError) -> Self {
+        let stop = Self::usage(error.to_string());
+        match error {
+            PartError::Io { .. } => {
+                stop.help("check that the folder exists, can be written to, and has free space")
+            }
+            PartError::NotAPart { .. } => stop.help("parts are written by `--part DIR`"),
+            PartError::NotFeedback { .. } => {
+                stop.help("`ioxide merge` writes it as `feedback.json`, for the round after the last one")
+            }
+            PartError::Damaged { .. } => stop.help("delete this part and do its units again"),
+            PartError::Other { .. } => stop.help("name another directory, or give the same command"),
+            PartError::Busy(_) => stop.help("wait until it has ended, or use another directory"),
         }
-        PartError::NotAPart { .. } => stop.help("parts are written by `--part DIR`"),
-        PartError::NotFeedback { .. } => {
-            stop.help("`ioxide merge` writes it as `feedback.json`, for the round after the last one")
-        }
-        PartError::Damaged { .. } => stop.help("delete this part and do its units again"),
-        PartError::Other { .. } => stop.help("name another directory, or give the same command"),
-        PartError::Busy(_) => stop.help("wait until it has ended, or use another directory"),
     }
 }
 

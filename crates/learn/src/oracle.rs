@@ -18,11 +18,13 @@ mod suites;
 
 pub use suites::OracleSuites;
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use ioxide_fsm::mealy::{InputId, Mealy, SuiteModel};
 use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::suite::SuiteMethod;
+use ioxide_model::counted::count_noun;
 use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -129,6 +131,27 @@ pub enum LearningStage {
         /// Walks wanted.
         of: usize,
     },
+}
+
+impl fmt::Display for LearningStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count_states = |states| count_noun(states, "state");
+        match *self {
+            Self::Hypothesis { states } => write!(f, "a machine with {}", count_states(states)),
+            Self::Settling { states, done, of } => {
+                write!(f, "{}: where move {done} of {of} leads", count_states(states))
+            }
+            Self::Testing { states, extra, done, of } => {
+                write!(f, "{}: test {done} of {of} for {extra} extra", count_states(states))
+            }
+            Self::Passed { states, extra } => {
+                write!(f, "{}: passed for {extra} extra", count_states(states))
+            }
+            Self::Walking { states, done, of } => {
+                write!(f, "{}: walk {done} of {of}", count_states(states))
+            }
+        }
+    }
 }
 
 /// A machine that was learned.

@@ -28,6 +28,7 @@ mod error;
 mod framing;
 mod history;
 pub mod identity;
+mod played;
 pub mod port;
 mod protocol;
 mod quiescence;
@@ -45,6 +46,7 @@ use ioxide_wire::adapter::{BadSpec, SutSpec};
 
 pub use self::connections::{ConnectedSystem, Instances, part_text};
 pub use self::error::ProjectError;
+pub use self::played::PlayedName;
 pub use self::protocol::ProtocolConfig;
 pub use self::quiescence::{ModelTimes, QuiescenceTimes};
 pub use self::system::DescribedSystem;

@@ -2,6 +2,7 @@
 //!
 //! State counting and learning compare whole answers. What comes without an end is no answer but an error.
 
+mod answering;
 mod classes;
 mod first_reply;
 
@@ -14,6 +15,7 @@ use ioxide_wire::adapter::{Adapter, AdapterError, Observation};
 use ioxide_wire::player::PlayError;
 use thiserror::Error;
 
+pub use self::answering::{AnsweringSystem, collect_greeting};
 pub use self::classes::ClassSystem;
 pub use self::first_reply::FirstReply;
 

@@ -9,6 +9,7 @@
 //! are. One that was cut off is refused, since the rest of it would prove less than the whole. A suite that grows,
 //! or was written by hand, is not closed and ends where it ends.
 
+pub mod regressions;
 pub mod whole_lines;
 
 use std::collections::BTreeMap;
@@ -332,6 +333,19 @@ impl<R: BufRead> SuiteReader<R> {
             Err(JsonError::Wrong(_)) => Err(self
                 .bad(format!("neither a list of inputs nor an object with a `trace`: {}", cut(&text, 60)))),
         }
+    }
+
+    /// Reads all tests and returns those that say what is expected.
+    ///
+    /// # Errors
+    /// If a line is damaged.
+    pub fn trace_tests(self) -> Result<Vec<TraceTest>, SuiteError> {
+        let is_trace = |test| match test {
+            Ok(SuiteTest::Trace(test)) => Some(Ok(test)),
+            Ok(SuiteTest::Word(_)) => None,
+            Err(error) => Some(Err(error)),
+        };
+        self.filter_map(is_trace).collect()
     }
 }
 

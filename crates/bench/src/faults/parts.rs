@@ -52,7 +52,7 @@ impl UnitCommand for FaultRows<'_> {
         let mut progress = ProgressLine::start();
         for unit in units.iter() {
             let Some(fault) = self.faults.get(unit as usize) else { continue };
-            part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
+            part.begin_unit(unit, &names.name(unit))?;
             let (rows, correct_fails) = measure_fault(self.args, fault, &self.modes, &mut progress)?;
             if STOP.load(Ordering::Relaxed) {
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: ExitStatus::Interrupted });
@@ -60,7 +60,7 @@ impl UnitCommand for FaultRows<'_> {
             let row = |row: &FaultRow| json!({ "tester": row.mode.name(), "steps": row.steps, "seconds": row.seconds });
             let rows: Vec<Json> = rows.iter().map(row).collect();
             let result = json!({ "rows": rows, "correct_fails": correct_fails });
-            part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)?;
+            part.write_done(unit, &names.name(unit), false, &result)?;
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
     }
@@ -76,7 +76,7 @@ pub fn merge_rows(
     let modes = modes(&args)?;
     let mut all = Vec::new();
     for (at, fault) in corpus::read(args.only.as_deref())?.into_iter().enumerate() {
-        let Some(text) = parts.unit(at as u64).map_err(unit_command::part_error)? else { continue };
+        let Some(text) = parts.unit(at as u64)? else { continue };
         let misfit = || {
             CliError::usage(format!("what is told of fault `{}` does not fit", fault.name))
                 .help("delete its part and do it again")

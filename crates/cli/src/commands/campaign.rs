@@ -108,7 +108,7 @@ pub fn run(args: &CampaignArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliE
 
 /// Returns a sentence with the times of the units that were done before; `None` if they depend on no system outside.
 fn earlier_dates(out: &str, before: u64, count: u64) -> Result<Option<String>, CliError> {
-    let parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::gather_error)?;
+    let parts = GatheredParts::new(&[PathBuf::from(out)])?;
     Ok(merge::dates(&parts)
         .map(|dates| format!("{before} of {count} units were not run now: they are of {dates}")))
 }
@@ -139,13 +139,12 @@ fn load_feedback(
     let path = Path::new(out).join("rounds").join(format!("{round}.json"));
     let path = std::path::absolute(&path).unwrap_or(path);
     let known = if path.exists() {
-        RoundFeedback::read(&path).map_err(crate::unit_command::part_error)?
+        RoundFeedback::read(&path)?
     } else {
-        let mut parts =
-            limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::gather_error)?;
+        let mut parts = limit::reading(|| GatheredParts::new(&[PathBuf::from(out)]))?;
         let what = merge::command(&parts)?;
         let known = rounds::feedback(&what, &mut parts, round, &args.solver)?;
-        known.write(&path).map_err(crate::unit_command::part_error)?;
+        known.write(&path)?;
         known
     };
     if known.over {
@@ -248,8 +247,7 @@ fn finish_campaign(
         solver: args.solver.clone(),
         limit: LimitArgs::default(),
     };
-    let mut parts =
-        limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::gather_error)?;
+    let mut parts = limit::reading(|| GatheredParts::new(&[PathBuf::from(out)]))?;
     let what = merge::command(&parts)?;
     rounds::remove_settled(&what, &mut parts, &args.solver)?;
     let status = merge::merge_parts(&what, &mut parts, &to, host)?;
@@ -285,7 +283,7 @@ fn drive_error(error: DriveError) -> CliError {
         DriveError::Worker { .. } => {
             CliError::usage(message).help("the logs of the workers are in the folders of their parts")
         }
-        DriveError::Part(error) => crate::unit_command::part_error(error),
+        DriveError::Part(error) => error.into(),
         DriveError::Io { .. } => {
             CliError::usage(message).help("check that it can be written to and has free space")
         }

@@ -15,7 +15,7 @@ use super::bench::BenchHost;
 use super::{conform, kill, learn, rounds, score, test};
 use crate::args::{CliArgs, CliCommand, MergeArgs};
 use crate::exit::{CliError, ExitStatus};
-use crate::{limit, unit_command};
+use crate::limit;
 
 /// Units that are named where some are missing. Chosen by feel: more is not read.
 const MAX_NAMED: usize = 5;
@@ -23,7 +23,7 @@ const MAX_NAMED: usize = 5;
 /// Reads the parts, says what is wrong with them, and shows the whole.
 pub fn run(args: &MergeArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
     let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
-    let mut parts = limit::reading(|| GatheredParts::new(&dirs)).map_err(gather_error)?;
+    let mut parts = limit::reading(|| GatheredParts::new(&dirs))?;
     let mut what = command(&parts)?;
     // How long the parts were allowed to take says nothing about putting them together.
     if let Some(limit) = what.limit_mut() {
@@ -54,7 +54,7 @@ fn next_round(command: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs)
         return Ok(());
     }
     let path = Path::new(&args.out).join("feedback.json");
-    known.write(&path).map_err(unit_command::part_error)?;
+    known.write(&path)?;
     eprintln!("round {round} of {all} begins with `--feedback {}`", path.display());
     Ok(())
 }
@@ -147,17 +147,18 @@ pub fn units_text(units: &UnitSet) -> String {
     if ranges.len() > MAX_NAMED { format!("{} and more", ranges[..MAX_NAMED].join(",")) } else { text }
 }
 
-/// Returns the error of parts that cannot be merged, with a help.
-pub fn gather_error(error: GatherError) -> CliError {
-    let stop = CliError::usage(error.to_string());
-    match error {
-        GatherError::Part(error) => unit_command::part_error(error),
-        GatherError::Nothing(_) => stop.help("parts are written by `--part DIR`"),
-        GatherError::Foreign { .. } => {
-            stop.help("merge the parts of one campaign, made by one version of ioxide")
-        }
-        GatherError::Conflict { .. } => {
-            stop.help("the system chose differently each time; delete one of the parts and merge again")
+impl From<GatherError> for CliError {
+    fn from(error: GatherError) -> Self {
+        let stop = Self::usage(error.to_string());
+        match error {
+            GatherError::Part(error) => error.into(),
+            GatherError::Nothing(_) => stop.help("parts are written by `--part DIR`"),
+            GatherError::Foreign { .. } => {
+                stop.help("merge the parts of one campaign, made by one version of ioxide")
+            }
+            GatherError::Conflict { .. } => {
+                stop.help("the system chose differently each time; delete one of the parts and merge again")
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_run::run::RunConfig;
 use ioxide_run::shrink::{FailureSign, ShrinkConfig};
 use ioxide_run::suite::TraceTest;
+use ioxide_run::suite::regressions::is_named;
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::replay::{ReplayTester as Replayer, ReplyFlow, Unmentioned, plan_by_meaning};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};
@@ -256,7 +257,7 @@ fn choose_test<'t>(tests: &'t [TraceTest], args: &ReplayArgs) -> Result<(usize, 
     let (number, name) = (args.number, args.name.as_deref());
     let mut fitting = tests.iter().enumerate().filter(|(at, test)| match (number, name) {
         (Some(number), _) => *at as u64 + 1 == number,
-        (None, Some(name)) => regressions::is_named(&test.name, name),
+        (None, Some(name)) => is_named(&test.name, name),
         (None, None) => true,
     });
     if let Some(found) = fitting.next() {

@@ -43,8 +43,7 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, CliError> {
     if !dir.join("part.json").exists() && !dir.join("campaign.json").exists() {
         return Ok(None);
     }
-    let mut parts =
-        limit::reading(|| GatheredParts::new(&[dir.to_path_buf()])).map_err(merge::gather_error)?;
+    let mut parts = limit::reading(|| GatheredParts::new(&[dir.to_path_buf()]))?;
     let what = merge::command(&parts)?;
     rounds::remove_settled(&what, &mut parts, &args.solver)?;
     let CliCommand::Test(test) = what else {

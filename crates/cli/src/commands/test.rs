@@ -62,7 +62,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
     let folder = folder.map(|folder| folder.keep_runs(args.keep.map(Into::into).unwrap_or_default()));
     let known = match &folder {
-        Some(folder) if !args.no_regressions => regressions::read(folder.path(), &spec)?,
+        Some(folder) if !args.no_regressions => regressions::read_known_failures(folder.path(), &spec)?,
         _ => Vec::new(),
     };
     let config = CampaignConfig {
@@ -106,7 +106,13 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         eprintln!("error: no verdict: {}", secrets.hide(&error.to_string()));
     }
     if let Some(folder) = &folder {
-        let added = regressions::add(folder.path(), &shown, &config.regressions, &outcome.failures, &secrets);
+        let added = regressions::add_failures(
+            folder.path(),
+            &shown,
+            &config.regressions,
+            &outcome.failures,
+            &secrets,
+        );
         added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
     }
     let chosen = ChosenTester::joined(workers).unwrap_or(chosen);

@@ -8,10 +8,12 @@
 //! *Promise.* [`DataGuarantee::Complete`] is only told of a hypothesis that has passed all of such a suite. It
 //! *assumes* that values are compared as the signature says, and with no other constants.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use ioxide_fsm::mealy::InputId;
 use ioxide_fsm::suite::SuiteMethod;
+use ioxide_model::counted::count_noun;
 use ioxide_model::index::Idx;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
@@ -101,6 +103,25 @@ pub enum DataStage {
         /// Walks wanted.
         of: usize,
     },
+}
+
+impl fmt::Display for DataStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Hypothesis { locations, registers } => {
+                let registers = count_noun(registers, "register");
+                write!(f, "{}, at most {registers}", count_noun(locations, "location"))
+            }
+            Self::Testing { locations, extra, done, of } => {
+                write!(f, "{}: test {done} of {of} for {extra} extra", count_noun(locations, "location"))
+            }
+            Self::Passed { values, states, extra } => {
+                let values = count_noun(values, "value");
+                write!(f, "{} on {values}: passed for {extra} extra", count_noun(states, "state"))
+            }
+            Self::Walking { done, of } => write!(f, "walk {done} of {of}"),
+        }
+    }
 }
 
 /// A machine that was learned.

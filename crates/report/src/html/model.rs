@@ -2,7 +2,8 @@
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::source::Sources;
-use ioxide_model::sts::{GateKind, Location, Model, Switch, SwitchId};
+use ioxide_model::sts::{GateKind, Location, Model, Sts, Switch, SwitchId};
+use ioxide_testgen::purpose::{PurposeItem, PurposeSet};
 use serde::Serialize;
 
 use crate::control_characters::{excerpt, show_control_characters};
@@ -25,6 +26,26 @@ pub enum SwitchReach {
     Never(String),
     /// Reachability is unknown, for this reason.
     Open(String),
+}
+
+impl SwitchReach {
+    /// Returns the reachability of every switch, as far as the search for purposes of all switches knows.
+    #[must_use]
+    pub fn from_purposes(sts: &Sts, set: &PurposeSet) -> IndexVec<SwitchId, Self> {
+        let covered = set.covered_items();
+        let reach = |id: SwitchId| {
+            let item = PurposeItem::Switch(id);
+            if covered.contains(&item) {
+                return Self::Reached;
+            }
+            match set.unreached.iter().find(|unreached| unreached.item == item) {
+                None => Self::Open("it is on no purpose".into()),
+                Some(unreached) if unreached.why.is_proof() => Self::Never(unreached.why.to_string()),
+                Some(unreached) => Self::Open(unreached.why.to_string()),
+            }
+        };
+        sts.switches.ids().map(reach).collect()
+    }
 }
 
 /// A model as the page shows it.

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use ioxide_campaign::recipe::CampaignRecipe;
-use ioxide_campaign::units::UnitSet;
+use ioxide_campaign::repeat::RepeatedUnit;
 
 use crate::args::EngineName;
 use crate::exit::CliError;
-use crate::unit_command::RepeatedUnit;
+use crate::unit_command::compare_repetition;
 
 /// A unit that an earlier process did.
 pub struct EarlierUnit<'a> {
@@ -32,14 +32,13 @@ impl EarlierUnit<'_> {
             return Ok(());
         }
         let before = RepeatedUnit::in_part(Path::new(self.out), self.unit)?;
-        before.compare(name, |folder| self.repeat_unit(folder))
+        compare_repetition(&before, name, |folder| self.repeat_unit(folder, &before.as_set().to_string()))
     }
 
     /// Does the unit in a part of its own; what the worker says and how it ends is seen in the part.
-    fn repeat_unit(&self, folder: &Path) -> Result<(), CliError> {
-        let units: UnitSet = [self.unit].into_iter().collect();
+    fn repeat_unit(&self, folder: &Path, unit: &str) -> Result<(), CliError> {
         let mut worker = Command::new(self.program);
-        worker.args(self.recipe.command()).args(["--units", &units.to_string(), "--part"]).arg(folder);
+        worker.args(self.recipe.command()).args(["--units", unit, "--part"]).arg(folder);
         worker.env("IOXIDE_WORKER", "1").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         if let Some(address) = self.recipe.leases().first() {
             worker.env("IOXIDE_ADDRESS", address);

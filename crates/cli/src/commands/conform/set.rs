@@ -170,13 +170,13 @@ impl UnitCommand for ModelSet<'_> {
         for (done, unit) in units.iter().enumerate() {
             progress.tick(|| format!("{done} of {} models compared", units.len()));
             let name = names.name(unit);
-            part.begin_unit(unit, &name).map_err(unit_command::part_error)?;
+            part.begin_unit(unit, &name)?;
             let Some(result) = self.compare_model(&name)? else {
                 let stopped = limit::status(&self.request.halt, worse(status, ExitStatus::Inconclusive));
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: stopped });
             };
             status = worse(status, status_of(&result));
-            part.write_done(unit, &name, false, &result).map_err(unit_command::part_error)?;
+            part.write_done(unit, &name, false, &result)?;
         }
         Ok(PartEnd { end: EndOfPart::All, status })
     }
@@ -240,7 +240,7 @@ pub fn merge_answers(parts: &mut GatheredParts, merge_args: &MergeArgs) -> Resul
     fs::create_dir_all(dir).map_err(|error| write::write_error(dir, &error))?;
     let (mut results, mut missing) = (Vec::new(), 0);
     for unit in 0..parts.manifest.count {
-        match parts.unit(unit).map_err(unit_command::part_error)? {
+        match parts.unit(unit)? {
             Some(text) => results.push(text.result),
             None => missing += 1,
         }

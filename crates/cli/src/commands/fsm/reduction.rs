@@ -11,6 +11,7 @@ use ioxide_fsm::reduce::{
     ReductionReport, ReductionVerdict, Repeated, on_demand_counting, state_counting,
 };
 use ioxide_fsm::word::{IoWord, show_io, show_word};
+use ioxide_project::PlayedName;
 use ioxide_report::html::suite::{SuiteVerdict, SuiteView};
 use ioxide_run::answers::AnswerError;
 use ioxide_smt::halt::{Halt, Halted};
@@ -21,7 +22,7 @@ use super::{completion, page, refusal_error};
 use crate::args::{FsmArgs, FsmVariant};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::{self, NamedMachine};
-use crate::mutant_file::PlayedName;
+use crate::mutant_file::played_constants;
 use crate::session::patience;
 use crate::solver::SolverRequest;
 use crate::system::{SpecSource, SystemOpener, SystemUnderTest};
@@ -92,7 +93,7 @@ impl CountedMachine<'_> {
         let Self { args, spec, model, plan } = *self;
         let spec_source = SpecSource { file: &args.file, set: &args.set };
         let played = PlayedName::parse(sut);
-        let machine = NamedMachine::load(played.file, &played.constants(spec_source)?, request)?;
+        let machine = NamedMachine::load(played.file, &played_constants(&played, spec_source)?, request)?;
         let system = align_names(model.names(), &Nfsm::from_listing(&machine.listing))
             .map_err(|refusal| refusal_error(sut, &refusal))?;
         let system = observable(args, sut, &machine, system)?;
@@ -127,8 +128,8 @@ impl CountedMachine<'_> {
             let effort = LiveEffort {
                 repetitions,
                 seed,
-                resets: repeated.live().resets,
-                inputs: repeated.live().inputs,
+                resets: repeated.live().system().resets,
+                inputs: repeated.live().system().inputs,
             };
             match counted {
                 Ok(report) => told_and_kept(args, spec, repeated.live().names(), &report, Some(&effort)),

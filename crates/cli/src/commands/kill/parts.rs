@@ -106,8 +106,8 @@ impl UnitCommand for MutantUnits<'_> {
             done += 1;
             progress.tick(|| format!("{done} of {} mutants decided", units.len()));
             let (unit, result) = (at as u64, decision_json(&self.model, &self.mutants[at], outcome));
-            part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
-            part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)
+            part.begin_unit(unit, &names.name(unit))?;
+            Ok(part.write_done(unit, &names.name(unit), false, &result)?)
         })?;
         let is_open = units.iter().any(|unit| outcomes[unit as usize].is_none());
         let is_unknown = outcomes.iter().flatten().any(MutantOutcome::is_unknown);
@@ -153,7 +153,7 @@ pub fn merge_decisions(
     let (mut journal, known) = open_journal(&dir.join("kill.jsonl"), &model, &mutants, &settings)?;
     let mut outcomes = Vec::with_capacity(mutants.len());
     for (at, mutant) in mutants.iter().enumerate() {
-        let text = parts.unit(at as u64).map_err(unit_command::part_error)?;
+        let text = parts.unit(at as u64)?;
         outcomes.push(text.map(|text| read_outcome(&model, mutant, &text.result)).transpose()?);
     }
     let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, request: &request };

@@ -19,7 +19,7 @@ use crate::commands::mutate::select_mutants;
 use crate::exit::CliError;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
-use crate::{limit, load, unit_command};
+use crate::{limit, load};
 
 /// Returns the feedback that `round`, from 1, begins with: its mutants that a trace of the rounds before kills.
 pub fn feedback(
@@ -35,7 +35,7 @@ pub fn feedback(
     let mut traces = Vec::new();
     for before in 0..round - 1 {
         for unit in rounds.units(before, mutants.len() as u64).iter() {
-            let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
+            let Some(text) = parts.unit(unit)? else { continue };
             if let MutantOutcome::Killed(trace) = read_outcome(&model, &mutants[unit as usize], &text.result)?
             {
                 traces.push(trace);

@@ -10,6 +10,7 @@ use ioxide_learn::recheck::{AnswerDetail, LARGE_SAMPLE, SAMPLE};
 use ioxide_learn::session::{EarlierRuns, LearningSession};
 use ioxide_learn::system::{CopySource, MessageSystem};
 use ioxide_model::label::Label;
+use ioxide_run::answers::collect_greeting;
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::AnswerWait;
 
@@ -63,12 +64,13 @@ impl AskedSystem<'_> {
         let opener = SystemOpener::new(self.system, Arc::new(messages.model.clone()), request);
         opener.open(0, seed, |adapter| {
             messages.preamble =
-                LiveSystem::greeting(adapter, args.greeting(patience), halt).map_err(learning_error)?;
+                collect_greeting(adapter, args.greeting(patience), halt).map_err(learning_error)?;
             let messages = &messages;
             let wait = if args.one_answer { AnswerWait::Output } else { AnswerWait::Quiescence };
             let names = MachineNames::default();
             let source = CopyOpener { opener: &opener, messages, wait, patience, halt, seed };
-            let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
+            let mut live =
+                LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.with_end_as_answer();
             let meter = self.viewer.meter();
             let (mut file, lines) = SessionFile::open(args, &messages.model, &inputs.names, meter)?;
             let session = lines.read_runs(&messages.model, inputs.read);
@@ -104,7 +106,8 @@ impl CopySource<LiveTestError> for CopyOpener<'_> {
         let Self { messages, wait, patience, halt, .. } = *self;
         let opened = self.opener.open(number, self.seed, |adapter| {
             let names = MachineNames::default();
-            let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
+            let mut live =
+                LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.with_end_as_answer();
             work(&mut live);
             Ok(())
         });

@@ -68,7 +68,7 @@ impl<'v> LearningLine<'v> {
             LearningStage::Passed { .. } => (),
             LearningStage::Walking { done, of, .. } => self.viewer.phase(LearningPhase::Walking { done, of }),
         }
-        self.progress.tick(|| describe_progress(&describe_stage(stage, left), number, effort));
+        self.progress.tick(|| describe_progress(&format!("{stage}{}", time_left_text(left)), number, effort));
     }
 
     /// Shows a stage of drafting a machine with choices.
@@ -89,7 +89,7 @@ impl<'v> LearningLine<'v> {
             DataStage::Passed { .. } => (),
             DataStage::Walking { done, of } => self.viewer.phase(LearningPhase::Walking { done, of }),
         }
-        self.progress.tick(|| describe_progress(&describe_data_stage(stage), number, effort));
+        self.progress.tick(|| describe_progress(&stage.to_string(), number, effort));
     }
 
     fn show_note(&self, note: &LearningNote) {
@@ -147,41 +147,8 @@ impl LearningWatcher for LearningLine<'_> {
     }
 }
 
-fn describe_stage(stage: LearningStage, left: Option<Duration>) -> String {
-    match stage {
-        LearningStage::Hypothesis { states } => format!("a machine with {}", count_noun(states, "state")),
-        LearningStage::Settling { states, done, of } => {
-            format!("{}: where move {done} of {of} leads", count_noun(states, "state"))
-        }
-        LearningStage::Testing { states, extra, done, of } => format!(
-            "{}: test {done} of {of} for {extra} extra{}",
-            count_noun(states, "state"),
-            left.map_or_else(String::new, |left| format!(", {} s left if it is right", left.as_secs()))
-        ),
-        LearningStage::Passed { states, extra } => {
-            format!("{}: passed for {extra} extra", count_noun(states, "state"))
-        }
-        LearningStage::Walking { states, done, of } => {
-            format!("{}: walk {done} of {of}", count_noun(states, "state"))
-        }
-    }
-}
-
-fn describe_data_stage(stage: DataStage) -> String {
-    match stage {
-        DataStage::Hypothesis { locations, registers } => {
-            format!("{}, at most {}", count_noun(locations, "location"), count_noun(registers, "register"))
-        }
-        DataStage::Testing { locations, extra, done, of } => {
-            format!("{}: test {done} of {of} for {extra} extra", count_noun(locations, "location"))
-        }
-        DataStage::Passed { values, states, extra } => format!(
-            "{} on {}: passed for {extra} extra",
-            count_noun(states, "state"),
-            count_noun(values, "value")
-        ),
-        DataStage::Walking { done, of } => format!("walk {done} of {of}"),
-    }
+fn time_left_text(left: Option<Duration>) -> String {
+    left.map_or_else(String::new, |left| format!(", {} s left if it is right", left.as_secs()))
 }
 
 fn describe_progress(done: &str, hypotheses: usize, effort: LearningEffort) -> String {

@@ -72,12 +72,11 @@ impl UnitCommand for SessionUnit<'_> {
         let Some(unit) = units.iter().next() else {
             return Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success });
         };
-        part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
+        part.begin_unit(unit, &names.name(unit))?;
         let status = match super::run_session(self.args) {
             Err(stop) if stop.status() == ExitStatus::Infrastructure => {
                 eprintln!("error: {}", stop.message());
-                part.write_missing(unit, &names.name(unit), stop.message())
-                    .map_err(unit_command::part_error)?;
+                part.write_missing(unit, &names.name(unit), stop.message())?;
                 return Ok(PartEnd { end: EndOfPart::Trouble, status: stop.status() });
             }
             told => told?,
@@ -89,7 +88,7 @@ impl UnitCommand for SessionUnit<'_> {
         let text = fs::read_to_string(&path).map_err(|error| write::write_error(&path, &error))?;
         let mut result: Json = serde_json::from_str(&text).map_err(io::Error::other)?;
         result["exit"] = json!(status as i32);
-        part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)?;
+        part.write_done(unit, &names.name(unit), false, &result)?;
         // The unit has it now.
         fs::remove_file(&path).map_err(|error| write::write_error(&path, &error))?;
         Ok(PartEnd { end: EndOfPart::All, status })
@@ -122,7 +121,7 @@ pub fn merge_learned(
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
 ) -> Result<ExitStatus, CliError> {
-    let Some(text) = parts.unit(0).map_err(unit_command::part_error)? else {
+    let Some(text) = parts.unit(0)? else {
         return Err(CliError::new(ExitStatus::Inconclusive, "the session is not done")
             .help("do it again: the same command goes on"));
     };

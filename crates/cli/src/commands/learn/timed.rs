@@ -10,6 +10,7 @@ use ioxide_learn::oracle::HypothesisTest;
 use ioxide_learn::origin::MachineOrigin;
 use ioxide_learn::timed::{TimedError, TimedLesson, TimedSession, TimedSessionError, TimedSettings};
 use ioxide_model::sts::Model;
+use ioxide_run::answers::collect_greeting;
 use ioxide_wire::adapter::ClockKind;
 use serde_json::{Value as Json, json};
 
@@ -20,7 +21,7 @@ use super::page::LearningViewer;
 use super::refusal::learning_error;
 use super::{DEFAULT_EXTRA_STATES, DEFAULT_TIME_LIMIT, alphabet, parse_suites};
 use crate::args::{DraftFormat, LearnArgs, UnstableArg};
-use crate::commands::fsm::live::{LiveSystem, LiveTestError};
+use crate::commands::fsm::live::LiveTestError;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
@@ -51,8 +52,8 @@ pub fn run(
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), request).on(ClockKind::Offered);
     opener.open(0, seed, |adapter| {
         if !adapter.has_virtual_time() {
-            messages.preamble = LiveSystem::greeting(adapter, args.greeting(settings.settle), halt)
-                .map_err(learning_error)?;
+            messages.preamble =
+                collect_greeting(adapter, args.greeting(settings.settle), halt).map_err(learning_error)?;
         }
         let mut system = ClockedSystem::new(adapter, halt, viewer.meter());
         let (messages, mut watcher) = (&messages, LearningLine::new(viewer, halt));

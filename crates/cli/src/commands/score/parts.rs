@@ -97,8 +97,8 @@ impl UnitCommand for ScoreUnits<'_> {
                     "decision": decision_json(model, &mutants[unit as usize], outcome),
                     "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios, "after": after,
                 });
-                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
-                part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)?;
+                part.begin_unit(unit, &names.name(unit))?;
+                part.write_done(unit, &names.name(unit), false, &result)?;
             }
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
@@ -133,8 +133,8 @@ impl ScoreUnits<'_> {
                 let is_killed = kills.tests.iter().any(|killed| killed.contains(&place(unit)));
                 let by: Vec<u64> = is_killed.then_some(round).into_iter().collect();
                 let result = json!({ "killed_by": by, "tests": round + 1, "ios": null });
-                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
-                part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)?;
+                part.begin_unit(unit, &names.name(unit))?;
+                part.write_done(unit, &names.name(unit), false, &result)?;
             }
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
@@ -159,7 +159,7 @@ pub fn merge_scores(
     for unit in 0..end.map_or(parts.manifest.count, |end| end + 1) {
         let at = unit as usize % mutants.len().max(1);
         let Some(mutant) = mutants.get(at) else { continue };
-        let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
+        let Some(text) = parts.unit(unit)? else { continue };
         let misfit = || CliError::usage(format!("the result of mutant `{}` does not fit", mutant.id));
         let number = |name: &str| text.result.get(name).and_then(Json::as_u64).map(|n| n as usize);
         kills.tests.resize(kills.tests.len().max(number("tests").ok_or_else(misfit)?), Vec::new());

@@ -30,7 +30,7 @@ pub fn so_far(args: &ScoreArgs, parts: &mut GatheredParts) -> Result<(ScoreSoFar
     let count = parts.manifest.count;
     let (mut so_far, mut end) = (ScoreSoFar::new(args.until, args.part.n_rounds(), count), None);
     for unit in 0..count {
-        if let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? {
+        if let Some(text) = parts.unit(unit)? {
             end = so_far.add(unit, read_standing(&text.result));
         }
         if end.is_some() {
@@ -56,7 +56,7 @@ pub fn feedback(args: &ScoreArgs, parts: &mut GatheredParts, round: u64) -> Resu
     let mut standing = vec![MutantStanding::Open; usize::try_from(mutants).unwrap_or_default()];
     let begins = mutants * (round - 1);
     for unit in 0..begins {
-        if let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? {
+        if let Some(text) = parts.unit(unit)? {
             standing[(unit % mutants) as usize] = read_standing(&text.result);
         }
     }

@@ -238,7 +238,7 @@ impl UnitCommand for PreparedCampaign<'_> {
             let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &sink)?;
             let mut told = PartProgress::default();
             for unit in units.iter() {
-                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
+                part.begin_unit(unit, &names.name(unit))?;
                 lines.take_lines();
                 let mut own = chosen.clone();
                 let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -283,7 +283,7 @@ impl PartProgress {
         self.has_failed |= found.failed > 0;
         lines.take_lines().iter().for_each(|line| part.add_line(line));
         let result = serde_json::to_value(found).map_err(io::Error::other)?;
-        part.write_done(unit, &names.name(unit), found.failed > 0, &result).map_err(unit_command::part_error)
+        Ok(part.write_done(unit, &names.name(unit), found.failed > 0, &result)?)
     }
 
     fn record_trouble(
@@ -296,7 +296,7 @@ impl PartProgress {
         self.troubles += 1;
         self.any_trouble = true;
         eprintln!("error: no verdict: {}: {why}", names.name(unit));
-        part.write_missing(unit, &names.name(unit), why).map_err(unit_command::part_error)
+        Ok(part.write_missing(unit, &names.name(unit), why)?)
     }
 
     fn stopped_end(&self) -> PartEnd {
@@ -351,7 +351,7 @@ pub fn merge_campaign(
     drop(reporters);
     let secrets = whole.sut.secrets();
     let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
-    let added = regressions::add(Path::new(&merge_args.out), spec, &[], &outcome.failures, &secrets);
+    let added = regressions::add_failures(Path::new(&merge_args.out), spec, &[], &outcome.failures, &secrets);
     added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
     let told = if merge_args.json {
         let mut result = outcome_json(spec, config, outcome, &secrets);
@@ -415,7 +415,7 @@ fn told_again(
 ) -> Result<bool, CliError> {
     let mut is_whole = true;
     for unit in 0..parts.manifest.count {
-        let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else {
+        let Some(text) = parts.unit(unit)? else {
             is_whole &= parts.settled.contains(unit);
             continue;
         };

@@ -18,7 +18,6 @@ use super::parts::PreparedCampaign;
 use super::tester_choice::ChosenTester;
 use crate::args::{SolverArgs, TestArgs};
 use crate::exit::CliError;
-use crate::unit_command;
 
 /// The units of all rounds: those of one, again and again.
 pub fn repeat_units(units: UnitNames, chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, CliError> {
@@ -56,7 +55,7 @@ pub fn feedback(
     let rounds = UnitRounds::repeat(args.part.n_rounds());
     for before in 0..round - 1 {
         for unit in rounds.units(before, parts.manifest.count).iter() {
-            let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
+            let Some(text) = parts.unit(unit)? else { continue };
             let result: Option<UnitRecord> = serde_json::from_value(text.result).ok();
             let told = result.and_then(|told| told.coverage.to_coverage(&spec.sts));
             coverage.add(&told.ok_or_else(|| {

@@ -14,6 +14,7 @@ use ioxide_learn::messages::Messages;
 use ioxide_learn::register::oracle::DataExamination;
 use ioxide_learn::session::{EarlierRuns, LearningSession};
 use ioxide_learn::system::ForgetfulKeeper;
+use ioxide_run::answers::collect_greeting;
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::AnswerWait;
 
@@ -43,11 +44,12 @@ pub fn learn_assumptions(
     let request = SolverRequest::new(&args.solver, halt.clone());
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), request);
     let taken = opener.open(0, test.seed, |adapter| {
-        let preamble = LiveSystem::greeting(adapter, patience, halt).map_err(learning_error)?;
+        let preamble = collect_greeting(adapter, patience, halt).map_err(learning_error)?;
         let messages = Messages { model: messages.model.clone(), inputs: Default::default(), preamble };
         let names = MachineNames::default();
         let wait = AnswerWait::Quiescence;
-        let mut live = LiveSystem::new(&messages, wait, &names, adapter, patience, halt)?.ending();
+        let mut live =
+            LiveSystem::new(&messages, wait, &names, adapter, patience, halt)?.with_end_as_answer();
         let viewer = LearningViewer::default();
         let mut watcher = LearningLine::new(&viewer, halt).without_notes();
         let session = LearningSession {
