@@ -89,7 +89,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         });
         writeln!(out, "{result}")?;
     } else {
-        show(&mut out, &paper, &default)?;
+        show_brp(&mut out, &paper, &default)?;
     }
     Ok(ExitStatus::Success)
 }
@@ -225,7 +225,7 @@ fn figures_json(figures: &BrpFigures) -> Json {
 }
 
 /// Shows both ways side by side.
-fn show(out: &mut impl Write, paper: &BrpFigures, default: &BrpFigures) -> io::Result<()> {
+fn show_brp(out: &mut impl Write, paper: &BrpFigures, default: &BrpFigures) -> io::Result<()> {
     writeln!(out, "inputs and outputs until a mutant is found, mean of {SEEDS} seeds")?;
     writeln!(out, "{:<9} {:>7} {:>7} {:>7}", "", "paper", "default", "worst")?;
     for at in 0..default.means.len() {

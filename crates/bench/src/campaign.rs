@@ -57,7 +57,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         let rows: Vec<Json> = clusters.iter().map(row).collect();
         writeln!(out, "{}", json!({ "version": 1, "driven": driven, "merged": merged, "simulated": rows }))?;
     } else {
-        show(&mut out, &driven, &merged, &clusters)?
+        show_campaign(&mut out, &driven, &merged, &clusters)?
     }
     Ok(ExitStatus::Success)
 }
@@ -219,7 +219,7 @@ fn simulated_json(name: &str, cluster: &Cluster, told: &Simulated) -> Json {
 }
 
 /// Shows the measured campaigns, merges and simulated clusters.
-fn show(
+fn show_campaign(
     out: &mut impl Write,
     driven: &[Json],
     merged: &[Json],

@@ -54,14 +54,14 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         let result = json!({ "version": 1, "bench": "compose", "rows": rows, "symmetry": merged });
         writeln!(out, "{result}")?;
     } else {
-        show(&mut out, &rows)?;
+        show_compositions(&mut out, &rows)?;
         show_merging(&mut out, &merged)?;
     }
     Ok(ExitStatus::Success)
 }
 
 /// Shows a row for each family and size.
-fn show(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
+fn show_compositions(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
     writeln!(
         out,
         "{:<28} parts  switches  product states  ms/step  terms of a run  purposes ms  covered",

@@ -44,13 +44,13 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let told = if args.json {
         writeln!(out, "{}", json!({ "version": 1, "families": families, "time": growth }))
     } else {
-        show(&mut out, &families, &growth)
+        show_families(&mut out, &families, &growth)
     };
     exit::status_after_output(ExitStatus::Success, told)
 }
 
 /// Shows the times of each engine, and how they grow.
-fn show(out: &mut impl Write, families: &[Json], growth: &[Json]) -> io::Result<()> {
+fn show_families(out: &mut impl Write, families: &[Json], growth: &[Json]) -> io::Result<()> {
     let number = |value: &Json| value.as_f64().map_or("-".to_owned(), |it| format!("{it:.1}"));
     writeln!(
         out,

@@ -80,7 +80,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         writeln!(out, "{result}")?;
     } else {
         writeln!(out, "{} of {n_mutants} mutants", mutants.len())?;
-        show(&mut out, &rows)?;
+        show_counters(&mut out, &rows)?;
     }
     Ok(ExitStatus::Success)
 }
@@ -149,7 +149,7 @@ impl CounterRow {
 }
 
 /// Shows a line for each row.
-fn show(out: &mut impl Write, rows: &[(String, CounterRow)]) -> io::Result<()> {
+fn show_counters(out: &mut impl Write, rows: &[(String, CounterRow)]) -> io::Result<()> {
     writeln!(
         out,
         "{:<30} {:>7} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10} {:>7} {:>6}",

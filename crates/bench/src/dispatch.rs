@@ -18,7 +18,7 @@ pub struct Measurements;
 impl Benches for Measurements {
     fn run(&self, args: &BenchArgs) -> Result<ExitStatus, CliError> {
         match (args.part.is_planned(), args.name) {
-            (true, BenchName::Faults) => faults::parts::run(args),
+            (true, BenchName::Faults) => faults::parts::measure_part(args),
             (true, name) => {
                 let name =
                     name.to_possible_value().map(|name| name.get_name().to_owned()).unwrap_or_default();

@@ -103,7 +103,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut progress = ProgressLine::start();
     let modes = modes(args)?;
     show::head(args, &modes)?;
-    for fault in corpus::read(args.only.as_deref())? {
+    for fault in corpus::read_faults(args.only.as_deref())? {
         let (rows, correct_fails) = measure_fault(args, &fault, &modes, &mut progress)?;
         let rows = Rows { fault, rows, correct_fails };
         show::row(args, &rows)?;

@@ -23,7 +23,7 @@ use serde_json::{Map, Value as Json, json};
 const FOLDER: &str = "examples";
 /// The limit in seconds that every model should keep: what a user takes for an answer at once.
 const MAX_SECONDS: f64 = 0.1;
-/// The number of tries, of which the quickest counts.
+/// The number of tries, of which the quickest counts. Chosen by feel: other programs only slow a try down.
 const TRIES: usize = 3;
 /// The number of models shown to people, those that take the longest; chosen by feel, they fit on a screen.
 const SHOWN: usize = 8;
@@ -45,7 +45,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         let told = json!({ "version": 1, "bench": "first-step", "seconds": seconds, "cpu_seconds": on_cpu });
         writeln!(out, "{told}")?;
     } else {
-        show(&mut out, &times)?
+        show_first_steps(&mut out, &times)?
     }
     let is_quick = times.iter().all(|(_, time)| time.limited_time() < MAX_SECONDS);
     Ok(if is_quick { ExitStatus::Success } else { ExitStatus::Inconclusive })
@@ -116,7 +116,7 @@ fn cpu_seconds() -> Option<f64> {
 }
 
 /// Shows the slowest models.
-fn show(out: &mut impl Write, times: &[(String, FirstStepTime)]) -> io::Result<()> {
+fn show_first_steps(out: &mut impl Write, times: &[(String, FirstStepTime)]) -> io::Result<()> {
     writeln!(out, "seconds until the first step, the longest of {} models", times.len())?;
     writeln!(out, "  passed  on CPU")?;
     for (name, time) in times.iter().take(SHOWN) {

@@ -61,7 +61,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         {
             progress.tick(|| format!("{} {} with {extra} extra states", machine.name, method.name()));
             let cell = measure(&machine.spec, method, extra);
-            if args.json { rows.push(cell_json(&machine, &cell)) } else { show(&mut out, &cell)? }
+            if args.json { rows.push(cell_json(&machine, &cell)) } else { show_cell(&mut out, &cell)? }
         }
     }
     let pairs = pairs::measure(&mut progress)?;
@@ -99,7 +99,7 @@ fn measure(spec: &SuiteModel, method: SuiteMethod, extra: usize) -> SuiteCell {
 }
 
 /// Shows one cell of the table.
-fn show(out: &mut impl Write, cell: &SuiteCell) -> io::Result<()> {
+fn show_cell(out: &mut impl Write, cell: &SuiteCell) -> io::Result<()> {
     let (extra, method) = (cell.extra, cell.method.name());
     let Some(MeasuredSuite { size, seconds, peak_kb }) = &cell.measured else {
         return writeln!(out, "  {extra} {method:5} left out: too large");

@@ -37,7 +37,7 @@ const GENERATED: &str =
     state idle { on read -> reading on write { held = v } -> writing }
     state reading { emit value(v: held) -> idle } state writing { emit written -> idle } }";
 
-/// The time one generated history may take.
+/// The time that one generated history may take. Chosen by feel: the whole measurement stays within minutes.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Measures and shows the figures.

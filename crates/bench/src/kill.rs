@@ -116,7 +116,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         }
         writeln!(out, "{}", json!({ "version": 1, "bench": "kill", "seeds": SEEDS, "models": models }))?;
     } else {
-        show(&mut out, &rows)?;
+        show_kills(&mut out, &rows)?;
     }
     Ok(ExitStatus::Success)
 }
@@ -207,7 +207,7 @@ impl KillTally {
 }
 
 /// Shows a line for each model.
-fn show(out: &mut impl Write, rows: &[(&str, KillTally, KillTally)]) -> io::Result<()> {
+fn show_kills(out: &mut impl Write, rows: &[(&str, KillTally, KillTally)]) -> io::Result<()> {
     writeln!(out, "mutants found, mean labels until then, labels spent on the correct system")?;
     writeln!(out, "{:<10} {:>28} {:>28}", "", "linear", "adaptive")?;
     for (name, linear, adaptive) in rows {

@@ -61,7 +61,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         let result = json!({ "seconds": time.as_secs_f64(), "false_fails": false_fails, "systems": rows });
         writeln!(io::stdout(), "{result}")
     } else {
-        show(&mut io::stdout(), &rows, &testers, time, false_fails)
+        show_trials(&mut io::stdout(), &rows, &testers, time, false_fails)
     };
     told?;
     Ok(if false_fails == 0 { ExitStatus::Success } else { ExitStatus::Failure })
@@ -159,7 +159,7 @@ fn row_of(
     }
 }
 
-fn show(
+fn show_trials(
     out: &mut impl Write,
     rows: &[LiveRow],
     testers: &[LiveTester],

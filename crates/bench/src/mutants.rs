@@ -61,7 +61,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
             json!({ "version": 1, "models": models, "optimisations": optimisations, "scaling": scaling });
         writeln!(out, "{result}")?;
     } else {
-        show(&mut out, &models, &optimisations, &scaling)?;
+        show_mutants(&mut out, &models, &optimisations, &scaling)?;
     }
     Ok(ExitStatus::Success)
 }
@@ -260,7 +260,12 @@ fn scaling(solver_args: &SolverArgs) -> Result<Json, CliError> {
 }
 
 /// Shows models, optimisations and growth.
-fn show(out: &mut impl Write, models: &[Json], optimisations: &[Json], scaling: &Json) -> io::Result<()> {
+fn show_mutants(
+    out: &mut impl Write,
+    models: &[Json],
+    optimisations: &[Json],
+    scaling: &Json,
+) -> io::Result<()> {
     let number = |json: &Json| json.as_f64().map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
     writeln!(
         out,

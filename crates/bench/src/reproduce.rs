@@ -142,7 +142,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
             json!({ "version": 1, "bench": "reproduce", "seeds": args.seeds, "rows": rows })
         )?;
     } else {
-        show(&mut out, &rows)?;
+        show_systems(&mut out, &rows)?;
     }
     Ok(ExitStatus::Success)
 }
@@ -296,7 +296,7 @@ impl WayRow {
 }
 
 /// Shows a line for each system.
-fn show(out: &mut impl Write, rows: &[SystemRow]) -> io::Result<()> {
+fn show_systems(out: &mut impl Write, rows: &[SystemRow]) -> io::Result<()> {
     writeln!(
         out,
         "| system | fewest steps | failures | by meaning: came back, median, worst (percent over the fewest), \

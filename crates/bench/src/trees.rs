@@ -89,12 +89,12 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         "linear": linear.json(played), "trees": trees.json(played),
     });
     let mut out = io::stdout().lock();
-    let told = if args.json { writeln!(out, "{result}") } else { show(&mut out, &result) };
+    let told = if args.json { writeln!(out, "{result}") } else { show_trees(&mut out, &result) };
     exit::status_after_output(ExitStatus::Success, told)
 }
 
 /// Shows a line for each kind of test.
-fn show(out: &mut impl Write, result: &Json) -> io::Result<()> {
+fn show_trees(out: &mut impl Write, result: &Json) -> io::Result<()> {
     let (machines, mutants, forced) = (&result["machines"], &result["mutants"], &result["forced"]);
     writeln!(
         out,

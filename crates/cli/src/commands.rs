@@ -40,7 +40,7 @@ use crate::args::{CliArgs, CliCommand};
 use crate::exit::{CliError, ExitStatus};
 
 /// Runs the command of the command line.
-pub fn run(args: CliArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
+pub fn run_command(args: CliArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
     match args.command {
         CliCommand::Demo(args) => demo::run(&args),
         CliCommand::Init(args) => init::run(&args),

@@ -70,7 +70,7 @@ pub fn of_record(
     solver_args: &SolverArgs,
 ) -> Result<ReportPage, CliError> {
     let mut campaign = CampaignPage::default();
-    record::each(path, |event| campaign.event(event))?;
+    record::each_event(path, |event| campaign.event(event))?;
     let file = campaign.summary.started.as_ref().map_or_else(String::new, |told| told.file.clone());
     let mut page = ReportPage { record: path.to_owned(), ..ReportPage::default() };
     add_model(&mut page, &campaign, &file, sources, spec, solver_args);

@@ -30,7 +30,7 @@ pub fn all_facts(sut: &str, settings: &[String]) -> Result<SystemFacts, CliError
     if let SutSpec::Model(path) = &described.spec {
         let file = PlayedName::parse(path).file;
         let mut sources = Sources::new();
-        if load::add(&mut sources, file).is_ok() {
+        if load::add_source(&mut sources, file).is_ok() {
             let texts = sources.iter().map(|file| file.text.as_bytes().to_vec());
             facts.insert(format!("file {file}"), fingerprint(texts));
         }

@@ -54,6 +54,6 @@ pub fn program(host: &BenchHost<'_>) -> std::process::ExitCode {
     limit::start_clock();
     let mut args = args::parse_command_line();
     limit::set_limit(args.command.limit_mut().and_then(|limit| limit.time_limit));
-    let outcome = std::panic::catch_unwind(|| commands::run(args, host));
+    let outcome = std::panic::catch_unwind(|| commands::run_command(args, host));
     exit::finish(outcome)
 }

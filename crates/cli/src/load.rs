@@ -104,14 +104,14 @@ fn nearby(path: &str) -> Option<String> {
 /// Loads the model at `path`; findings that are not errors are written to stderr.
 pub fn load_model(path: &str, set: &[String]) -> Result<(Sources, Model), CliError> {
     let mut sources = Sources::new();
-    let file = add(&mut sources, path)?;
+    let file = add_source(&mut sources, path)?;
     let loaded = load(&sources, file, set)?;
     let (sources, model) = finish(sources, loaded)?;
     Ok((sources, seen_through(model, set)?))
 }
 
 /// Adds the text at `path`, and those it is made of.
-pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, CliError> {
+pub fn add_source(sources: &mut Sources, path: &str) -> Result<FileId, CliError> {
     limit::reading(|| {
         let file = sources.add(path, read_model(path)?);
         ioxide_lang::gather(sources, file, &mut |path| regular(path).map_err(|error| error.to_string()));
@@ -166,7 +166,7 @@ fn finish(sources: Sources, loaded: LoadedText) -> Result<(Sources, Model), CliE
 
 /// Shows the errors that keep a text from being a model, and returns the error that ends the command.
 pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> CliError {
-    eprint!("{}", render::text(sources, errors));
+    eprint!("{}", render::render_findings(sources, errors));
     let count = errors.len();
     let plural = if count == 1 { "" } else { "s" };
     let is_setting = |error: &Diagnostic| matches!(error.code, Code::UnknownConstant | Code::BadOverride);

@@ -30,9 +30,9 @@ pub fn newest(folder: &str) -> PathBuf {
 }
 
 /// Reads the record at `path`, a file or the directory given to `--report`.
-pub fn read(path: &str) -> Result<Record, CliError> {
+pub fn read_record(path: &str) -> Result<Record, CliError> {
     let mut events = Vec::new();
-    let is_cut = each(path, |event| {
+    let is_cut = each_event(path, |event| {
         events.push(event.clone());
         Ok(())
     })?;
@@ -40,7 +40,7 @@ pub fn read(path: &str) -> Result<Record, CliError> {
 }
 
 /// Calls `tell` with the events of the record at `path` one by one; returns whether its last line was cut off.
-pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Result<bool, CliError> {
+pub fn each_event(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Result<bool, CliError> {
     let mut file = Path::new(path).to_path_buf();
     if file.is_dir() {
         file = newest(path);
@@ -86,7 +86,7 @@ pub enum RunFile {
 /// Reads the runs at `path`: a record, a folder of records, or a text.
 pub fn read_runs(path: &str) -> Result<RunFile, CliError> {
     if Path::new(path).is_dir() {
-        return read(path).map(RunFile::Record);
+        return read_record(path).map(RunFile::Record);
     }
     let text = load::read_data(path)?;
     if !text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {

@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 static KNOWN: RwLock<Option<Secrets>> = RwLock::new(None);
 
 /// Hides `secrets` in all that is written from now on.
-pub fn add(secrets: &Secrets) {
+pub fn add_secrets(secrets: &Secrets) {
     if !secrets.is_empty() {
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
         known.get_or_insert_default().extend(secrets);

@@ -7,14 +7,15 @@ use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::{FileId, Sources, Span};
 use serde_json::{Value as Json, json};
 
-/// Findings shown of one file; the rest is counted.
+/// The number of findings that are shown of one file; the rest is counted. Chosen by feel: nobody reads further before
+/// the first ones are fixed.
 const MAX_SHOWN: usize = 100;
 
 /// Lines shown around a finding. Chosen by feel.
 const CONTEXT: usize = 1;
 
 /// All of `diagnostics` as text with carets, coloured if stderr is a terminal.
-pub fn text(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
+pub fn render_findings(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
     let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     let mut out = String::new();

@@ -58,7 +58,7 @@ impl SystemUnderTest {
         let source = project_file::find_system(text)?;
         warn(&source)?;
         let settings = source.describe(&Instances::default())?;
-        redaction::add(&settings.secrets);
+        redaction::add_secrets(&settings.secrets);
         match &settings.spec {
             SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::load_played(path, spec)?))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => {

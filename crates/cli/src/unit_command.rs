@@ -90,7 +90,11 @@ pub struct PartEnd {
 
 /// Shows the plan of a command, or does the part of it that `args` ask for; `model` is a fingerprint of all its results
 /// depend on.
-pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Result<ExitStatus, CliError> {
+pub fn run_units(
+    args: &PartArgs,
+    model: String,
+    planned: &mut dyn UnitCommand,
+) -> Result<ExitStatus, CliError> {
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let (units, rounds, system) = (planned.names(), planned.rounds(), planned.system()?);
     let plan = CampaignPlan { args: typed_command(), model, tool, units, rounds, system };
@@ -267,7 +271,7 @@ pub fn played_model(sut: &str) -> Option<&str> {
 /// or else all its files, by name. What cannot be read is one empty text; the code that needs it reports the error.
 fn contents(path: &str) -> Vec<Vec<u8>> {
     let mut model = Sources::new();
-    if ioxide_lang::is_model(path) && load::add(&mut model, path).is_ok() {
+    if ioxide_lang::is_model(path) && load::add_source(&mut model, path).is_ok() {
         return model.iter().map(|file| file.text.clone().into_bytes()).collect();
     }
     let record = record::newest(path);

@@ -40,7 +40,7 @@ pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", 
 pub(super) const HTTP: [&str; 7] = ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies"];
 
 /// The text of a system.
-pub(super) fn text(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectError> {
+pub(super) fn read_text_protocol(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectError> {
     let text = TextConfig {
         parts: templates(system.texts("parts")?),
         inputs: templates(system.texts("inputs")?),

@@ -110,7 +110,7 @@ fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, ProjectError> {
 }
 
 /// Returns the reset of the system beyond that of its adapter.
-pub(super) fn read(
+pub(super) fn read_renewal(
     system: &ProjectTable<'_>,
     variables: &Variables,
     spec: &SutSpec,

@@ -26,7 +26,7 @@ const INHERITED: [&str; 9] =
     ["token", "secret", "password", "passwd", "passphrase", "api_key", "apikey", "access_key", "private_key"];
 
 /// The secrets of a system with these encodings of its connections.
-pub(super) fn read<'s>(
+pub(super) fn read_secrets<'s>(
     system: &ProjectTable<'_>,
     protocols: impl Iterator<Item = &'s ProtocolConfig>,
     environment: &[(String, String)],

@@ -250,9 +250,9 @@ pub(crate) fn connection_config(
     let places: &[&str] = if way == "tcp" && !of_kind.is_empty() { &[place, "command"] } else { &[place] };
     table.check_keys(&[more, of_kind, &[place]].concat(), &[more, of_kind, places].concat())?;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
-    let mut tls = tls::read(table)?;
+    let mut tls = tls::read_tls(table)?;
     let (at, protocol) = match kind {
-        "text" => (at, ProtocolConfig::Own(Box::new(protocol::text(table)?))),
+        "text" => (at, ProtocolConfig::Own(Box::new(protocol::read_text_protocol(table)?))),
         "binary" => (at, ProtocolConfig::Own(Box::new(protocol::binary(table)?))),
         "http" => {
             let url: Url =
@@ -309,7 +309,7 @@ pub(crate) fn describe_system(
         .map(|(key, value)| (key, protocol::with_variables(&variables.fill_text(&value))))
         .collect();
     let renewal = if connections.is_empty() {
-        reset::read(system, variables, &spec, &protocol)?
+        reset::read_renewal(system, variables, &spec, &protocol)?
     } else {
         reset::of_several(system, variables, &connections)?
     };
@@ -323,7 +323,7 @@ pub(crate) fn describe_system(
         synchronous: system.truth("synchronous")?.unwrap_or(false),
         latency: system.number("latency_ms")?.map(Duration::from_millis),
         places,
-        secrets: secrets::read(
+        secrets: secrets::read_secrets(
             system,
             std::iter::once(&protocol).chain(connections.iter().map(|connection| &connection.protocol)),
             &environment,

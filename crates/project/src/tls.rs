@@ -8,7 +8,7 @@ use super::table::ProjectTable;
 use crate::error::ProjectError;
 
 /// Returns the encryption of connections of a system; `None` if they are not encrypted.
-pub(super) fn read(system: &ProjectTable<'_>) -> Result<Option<TlsConfig>, ProjectError> {
+pub(super) fn read_tls(system: &ProjectTable<'_>) -> Result<Option<TlsConfig>, ProjectError> {
     if !system.is_table("tls") {
         return Ok(system.truth("tls")?.and_then(|is_wanted| is_wanted.then(TlsConfig::default)));
     }

@@ -20,7 +20,7 @@ use crate::control_characters::excerpt;
 
 /// The seconds within which a reply must begin, chosen by feel: a person watches.
 const REPLY_SECONDS: u32 = 10;
-/// The number of characters of a message in a comment.
+/// The number of characters of a message in a comment. Chosen by feel: about one line of a wide screen.
 const MAX_COMMENT: usize = 160;
 
 /// The languages of scripts.
@@ -72,10 +72,10 @@ pub fn write_script(script: &ScriptRecord, language: ScriptLanguage, about: &str
         return None;
     }
     match language {
-        ScriptLanguage::Curl => shell::write(script, about),
-        ScriptLanguage::Netcat => netcat::write(script, about),
-        ScriptLanguage::Python => python::write(script, about),
-        ScriptLanguage::Rust => rust::write(script, about),
+        ScriptLanguage::Curl => shell::write_shell_script(script, about),
+        ScriptLanguage::Netcat => netcat::write_netcat_script(script, about),
+        ScriptLanguage::Python => python::write_python_script(script, about),
+        ScriptLanguage::Rust => rust::write_rust_script(script, about),
     }
 }
 

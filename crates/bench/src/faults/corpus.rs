@@ -63,7 +63,7 @@ impl Fault {
 }
 
 /// Returns all faults, by group and name; with `only` those whose path contains it.
-pub fn read(only: Option<&str>) -> Result<Vec<Fault>, CliError> {
+pub fn read_faults(only: Option<&str>) -> Result<Vec<Fault>, CliError> {
     let mut faults = Vec::new();
     for (folder, group) in FOLDERS {
         for path in folders(folder)? {

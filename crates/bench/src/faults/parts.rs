@@ -19,17 +19,18 @@ use super::corpus::{self, Fault};
 use super::{FaultRow, FaultsMode, Rows, measure_fault, modes, show_rows};
 
 /// Shows the plan, or measures some of the rows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
+pub fn measure_part(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.json, "--json")?;
     unit_command::no_rounds(
         &args.part,
         "what is found of one fault says nothing of another",
         "leave `--rounds` out: all rows are taken at once",
     )?;
-    let mut rows = FaultRows { args, faults: corpus::read(args.only.as_deref())?, modes: modes(args)? };
+    let mut rows =
+        FaultRows { args, faults: corpus::read_faults(args.only.as_deref())?, modes: modes(args)? };
     let depends_on: Vec<String> = rows.faults.iter().flat_map(Fault::files).collect();
     let depends_on: Vec<&str> = depends_on.iter().map(String::as_str).collect();
-    unit_command::run(&args.part, unit_command::depends_on(&[], &depends_on), &mut rows)
+    unit_command::run_units(&args.part, unit_command::depends_on(&[], &depends_on), &mut rows)
 }
 
 struct FaultRows<'a> {
@@ -75,7 +76,7 @@ pub fn merge_rows(
     let args = BenchArgs { json: merge_args.json, ..args.clone() };
     let modes = modes(&args)?;
     let mut all = Vec::new();
-    for (at, fault) in corpus::read(args.only.as_deref())?.into_iter().enumerate() {
+    for (at, fault) in corpus::read_faults(args.only.as_deref())?.into_iter().enumerate() {
         let Some(text) = parts.unit(at as u64)? else { continue };
         let misfit = || {
             CliError::usage(format!("what is told of fault `{}` does not fit", fault.name))

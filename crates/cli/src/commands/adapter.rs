@@ -26,19 +26,19 @@ const LISTEN_MS: u64 = 100;
 /// Runs the command for the adapter.
 pub fn run(args: &AdapterArgs) -> Result<ExitStatus, CliError> {
     match &args.command {
-        AdapterCommand::Check(args) => check(args),
+        AdapterCommand::Check(args) => check_adapter(args),
     }
 }
 
 /// Does `adapter check`: starts the system, tries the adapter and shows each finding.
-fn check(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
+fn check_adapter(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
     let source = project_file::find_system(&args.sut)?;
     warn(&source)?;
     let model =
         args.model.as_ref().map(|file| load::load_model(file, &[])).transpose()?.map(|(_, model)| model);
     let described =
         source.describe_instance(0, &model.as_ref().map(Instances::of_model).unwrap_or_default())?;
-    redaction::add(&described.secrets);
+    redaction::add_secrets(&described.secrets);
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
             CliError::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
@@ -103,7 +103,7 @@ fn allowed_by(model: &Model) -> AllowedInputs {
 }
 
 /// Returns the word for a result in the list.
-fn word(state: CheckState) -> &'static str {
+fn state_word(state: CheckState) -> &'static str {
     match state {
         CheckState::Ok => "ok",
         CheckState::Failed => "failed",
@@ -116,7 +116,7 @@ fn print_checks(passed: bool, checks: &[SelfTestCheck], last_words: &str) -> io:
     let mut out = redaction::stdout();
     let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     for check in checks {
-        let line = format!("{:<8} {:<width$}  {}", word(check.state), check.name, check.note);
+        let line = format!("{:<8} {:<width$}  {}", state_word(check.state), check.name, check.note);
         writeln!(out, "{}", line.trim_end())?;
     }
     if passed {
@@ -127,8 +127,10 @@ fn print_checks(passed: bool, checks: &[SelfTestCheck], last_words: &str) -> io:
 }
 
 fn as_json(sut: &str, passed: bool, checks: &[SelfTestCheck], last_words: &str) -> Json {
-    let check =
-        |check: &SelfTestCheck| json!({ "name": check.name, "state": word(check.state), "note": check.note });
+    let check = |check: &SelfTestCheck| {
+        let state = state_word(check.state);
+        json!({ "name": check.name, "state": state, "note": check.note })
+    };
     json!({
         "version": 1,
         "sut": sut,

@@ -26,7 +26,7 @@ pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, CliError> {
     let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args), sending: sending(args) };
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(goal) = args.goal {
-        return goal::run(&mut model, args, goal, &config, &request);
+        return goal::make_covering_cases(&mut model, args, goal, &config, &request);
     }
     if args.json && args.format != CaseFormat::Json {
         return Err(CliError::usage("`--json` and another `--format` exclude each other"));

@@ -44,7 +44,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, CliError> {
     let mut results = Vec::new();
     let mut trouble = None;
     for path in &args.files {
-        match check(args, &halt, &mut sources, path) {
+        match check_file(args, &halt, &mut sources, path) {
             Ok(checked) => results.push(checked),
             Err(stop) if args.files.len() == 1 => return Err(stop),
             Err(stop) => {
@@ -53,7 +53,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, CliError> {
             }
         }
     }
-    let told = if args.json { show_json(&sources, &results) } else { show(&sources, &results) };
+    let told = if args.json { show_json(&sources, &results) } else { show_checked_files(&sources, &results) };
     exit::status_after_output(status(args, &halt, &results, trouble), told)
 }
 
@@ -75,8 +75,13 @@ fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Optio
 }
 
 /// Checks one file: its text, and with `--deep` its behaviour.
-fn check(args: &CheckArgs, halt: &Halt, sources: &mut Sources, path: &str) -> Result<CheckedFile, CliError> {
-    let file = load::add(sources, path)?;
+fn check_file(
+    args: &CheckArgs,
+    halt: &Halt,
+    sources: &mut Sources,
+    path: &str,
+) -> Result<CheckedFile, CliError> {
+    let file = load::add_source(sources, path)?;
     let loaded = load::load(sources, file, &args.set)?;
     let mut diagnostics = loaded.diagnostics;
     let mut deep = None;
@@ -120,10 +125,10 @@ fn look_deep(args: &CheckArgs, halt: &Halt, model: &mut Model) -> Result<LintRes
 }
 
 /// Shows the findings of every file and a line of totals.
-fn show(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
+fn show_checked_files(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for checked in results {
-        eprint!("{}", render::text(sources, &checked.diagnostics));
+        eprint!("{}", render::render_findings(sources, &checked.diagnostics));
         let count = |severity| checked.diagnostics.iter().filter(|found| found.severity == severity).count();
         let summary = match (count(Severity::Error), count(Severity::Warning), count(Severity::Hint)) {
             (0, 0, 0) => "ok".to_owned(),

@@ -31,7 +31,7 @@ pub fn run(args: &CompleteCommand) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(sut) = &args.sut {
-        return choices::run(args, sut, model, &request);
+        return choices::test_choices(args, sut, model, &request);
     }
     let config = config(&args.suite, args.seed)?;
     let suite = make_suite(&mut model, &config, &request, &args.model.file)?;
@@ -42,7 +42,7 @@ pub fn run(args: &CompleteCommand) -> Result<ExitStatus, CliError> {
     let told = if args.json {
         writeln!(out, "{}", suite_json(&model, &suite))
     } else {
-        show(&mut out, args, &model, &suite)
+        show_complete_suite(&mut out, args, &model, &suite)
     };
     let claim = &suite.claim;
     exit::status_after_output(
@@ -114,7 +114,7 @@ fn no_suite_error(path: &str, request: &SolverRequest<'_>, reason: &NoCompleteSu
 }
 
 /// Shows the size of the suite and the guarantee that it gives.
-fn show(
+fn show_complete_suite(
     out: &mut impl Write,
     args: &CompleteCommand,
     model: &Model,

@@ -36,7 +36,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
         crate::unit_command::whole(&args.part)?;
     }
     if args.part.is_planned() || Path::new(&args.implementation).is_dir() {
-        return set::run(args);
+        return set::compare_set(args);
     }
     let (_, imp) = load::load_model(&args.implementation, &args.set)?;
     let (_, mut spec) = load::load_model(&args.specification, &args.set)?;
@@ -53,7 +53,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     let told = if args.json {
         writeln!(out, "{}", verdict_json(&spec, &verdict, args))
     } else {
-        show(&mut out, &mut spec, &mut *solver, &verdict, args)
+        show_conformance(&mut out, &mut spec, &mut *solver, &verdict, args)
     };
     exit::status_after_output(status, told)
 }
@@ -184,7 +184,7 @@ pub fn mismatch(why: PortMismatch) -> CliError {
 }
 
 /// Shows the answer with its witness or the reason why there is none.
-fn show(
+fn show_conformance(
     out: &mut impl Write,
     spec: &mut Model,
     solver: &mut dyn Solver,

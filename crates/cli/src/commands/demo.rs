@@ -31,7 +31,8 @@ pub fn run(args: &DemoArgs) -> Result<ExitStatus, CliError> {
     }
     let folder = tempfile::tempdir()?;
     write_project(folder.path())?;
-    let is_good = if args.json { print_json(args, folder.path())? } else { show(args, folder.path())? };
+    let is_good =
+        if args.json { print_json(args, folder.path())? } else { show_example(args, folder.path())? };
     if is_good {
         Ok(ExitStatus::Success)
     } else {
@@ -54,7 +55,7 @@ fn write_project(folder: &Path) -> Result<(), CliError> {
 }
 
 /// Shows both campaigns; returns whether the first passed and the second failed.
-fn show(args: &DemoArgs, folder: &Path) -> Result<bool, CliError> {
+fn show_example(args: &DemoArgs, folder: &Path) -> Result<bool, CliError> {
     let seed = args.seed;
     let say = |text: &str| writeln!(io::stdout(), "{text}");
     say(

@@ -87,7 +87,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
         writeln!(out, "{}", json!({ "version": 1, "ok": is_well, "checks": checks }))?;
     } else {
         for finding in &findings {
-            show(&mut out, finding)?;
+            show_finding(&mut out, finding)?;
         }
         let bad = findings.iter().filter(|finding| finding.health == DoctorHealth::Bad).count();
         match bad {
@@ -99,7 +99,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
 }
 
 /// Shows a finding; what is missing is shown with its use and its remedy.
-fn show(out: &mut impl Write, finding: &DoctorFinding) -> io::Result<()> {
+fn show_finding(out: &mut impl Write, finding: &DoctorFinding) -> io::Result<()> {
     writeln!(out, "{:<8} {:<12} {}", finding.health.word(), finding.name, finding.found)?;
     if finding.health != DoctorHealth::Good {
         writeln!(out, "{:21} for {}", "", finding.purpose)?;
@@ -200,7 +200,7 @@ fn temporary() -> DoctorFinding {
 }
 
 fn project_file() -> DoctorFinding {
-    let (health, found) = match project_file::open() {
+    let (health, found) = match project_file::open_project() {
         Ok(Some(project)) => match project.check() {
             Ok(()) => match broken_version(&project) {
                 None => (DoctorHealth::Good, format!("`{FILE}` can be read")),

@@ -45,7 +45,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitStatus, CliError> {
 
 /// A recorded campaign, called by the path it was given as.
 fn recording(path: &str) -> Result<Recording, CliError> {
-    Ok(Recording::from_events(path, &record::read(path)?.events))
+    Ok(Recording::from_events(path, &record::read_record(path)?.events))
 }
 
 /// A server at the address that was meant.

@@ -46,7 +46,7 @@ fn format_source(path: &str, text: &str) -> Result<Option<String>, CliError> {
     match ioxide_lang::format(&sources, file) {
         Ok(text) => Ok(Some(text)),
         Err(diagnostics) => {
-            eprint!("{}", render::text(&sources, &diagnostics));
+            eprint!("{}", render::render_findings(&sources, &diagnostics));
             eprintln!("error: `{path}` is left as it is: it has errors");
             Ok(None)
         }

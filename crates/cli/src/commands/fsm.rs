@@ -18,7 +18,7 @@ use crate::machine::NamedMachine;
 /// Does what the options ask for: makes or checks a suite, tests for reduction, shows the theory, or writes a machine.
 pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     if let Some(path) = &args.check_suite {
-        return checked::run(args, path);
+        return checked::judge_suite(args, path);
     }
     if let Some(other) = &args.product {
         return theory::with_other(args, other);
@@ -27,7 +27,7 @@ pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
         _ if args.theory => theory::theory(args),
         _ if args.reduced => theory::write_reduced(args),
         (Some(method), false) => suite::make_suite(args, method),
-        (None, true) => reduction::run(args),
+        (None, true) => reduction::test_reduction(args),
         _ => Err(CliError::usage(
             "choose one of `--suite METHOD`, `--check-suite FILE`, `--reduction`, \
              `--theory`, `--product OTHER` or `--reduced`",

@@ -91,14 +91,14 @@ const NONE: &[ProjectTemplate] = &[
 /// Writes the files and says what to do next.
 pub fn run(args: &InitArgs) -> Result<ExitStatus, CliError> {
     if let Some(file) = &args.openapi {
-        return openapi::run(args, file);
+        return openapi::init_from_openapi(args, file);
     }
     let folder = Path::new(&args.dir);
     let files = files(args.adapter);
     let paths: Vec<&str> = files.iter().map(|file| file.path).collect();
     refuse_to_overwrite(folder, &paths)?;
     for file in &files {
-        write(folder, file)?;
+        write_template(folder, file)?;
     }
     print_next_steps(args, &files, &mut io::stdout().lock())?;
     Ok(ExitStatus::Success)
@@ -136,7 +136,7 @@ fn write_error(path: &Path, error: &io::Error) -> CliError {
 }
 
 /// Writes a file of the template; one that exists is never overwritten.
-fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), CliError> {
+fn write_template(folder: &Path, file: &ProjectTemplate) -> Result<(), CliError> {
     let path = folder.join(file.path);
     let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
     fs::create_dir_all(&parent).map_err(|error| write_error(&parent, &error))?;

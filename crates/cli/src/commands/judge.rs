@@ -27,7 +27,7 @@ const LAST_STEPS: usize = 20;
 /// Judges the trace and says why.
 pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     if args.clients {
-        return history::run(args);
+        return history::judge_client_history(args);
     }
     let (_, mut model) = load::load_model(&args.file, &settings(&args.set, args.through.as_deref()))?;
     let ReadTrace { trace, config } = read_trace(args, &model)?;
@@ -60,7 +60,7 @@ pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let told = if args.json {
         writeln!(out, "{}", as_json(&judged)?)
     } else {
-        show(&mut out, &model, &trace, &judged)
+        show_judged_trace(&mut out, &model, &trace, &judged)
     };
     exit::status_after_output(status, told)
 }
@@ -95,7 +95,12 @@ fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
 }
 
 /// Shows the verdict on a trace, and the reasons for it.
-fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace) -> io::Result<()> {
+fn show_judged_trace(
+    out: &mut impl Write,
+    model: &Model,
+    trace: &Trace,
+    judged: &JudgedTrace,
+) -> io::Result<()> {
     if let Some(told) = &judged.forbidden {
         let forbidden = judged.forbidden_at.map_or(judged.steps, |at| at + 1);
         if judged.is_outside {

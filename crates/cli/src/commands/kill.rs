@@ -35,7 +35,7 @@ use crate::{limit, load, unit_command};
 /// Decides the mutants, makes the suite and shows both.
 pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
-        return parts::run(args);
+        return parts::decide_part(args);
     }
     unit_command::whole(&args.part)?;
     let (sources, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
@@ -65,7 +65,7 @@ pub fn show_suite(
 ) -> Result<ExitStatus, CliError> {
     let suite = suite(model, decided, request)?;
     if let Some(path) = &args.out {
-        write(path, model, args, &suite)?;
+        write_suite(path, model, args, &suite)?;
     }
     let trees = trees::make_trees(model, decided, args, request)?;
     if let Some(path) = &args.html {
@@ -82,7 +82,7 @@ pub fn show_suite(
         }
         writeln!(out, "{result}")
     } else {
-        show(&mut out, model, decided, &suite, args)
+        show_decisions(&mut out, model, decided, &suite, args)
             .and_then(|()| trees.iter().try_for_each(|trees| trees.show(&mut out)))
     };
     let unknown = decided.outcomes.iter().flatten().any(MutantOutcome::is_unknown);
@@ -196,7 +196,7 @@ pub fn tester(model: &mut Model, request: &SolverRequest<'_>) -> Result<(KillTes
 }
 
 /// Writes the suite that kills the mutants to a file.
-fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Result<(), CliError> {
+fn write_suite(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Result<(), CliError> {
     let cannot = |error: io::Error| write::write_error(path, &error);
     let about = json!({ "method": "kill", "model": args.model.file, "operators": args.mutants.ops });
     let about = if let Json::Object(about) = about { about } else { Map::new() };
@@ -212,7 +212,7 @@ fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Resul
 }
 
 /// Shows the counts of mutants, the survivors and the suite.
-fn show(
+fn show_decisions(
     out: &mut impl Write,
     model: &Model,
     decided: &DecidedMutants,

@@ -33,13 +33,14 @@ const DEFAULT_EXTRA_STATES: usize = 2;
 /// The name of suites by more than one method.
 const MIXED: &str = "mixed";
 
-/// The default time limit of learning; systems are slow to answer.
+/// The default time limit of learning. Chosen by feel: systems are slow to answer, and a session that is cut off can be
+/// continued.
 const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Learns from a system, or from recorded runs.
 pub fn run(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
-        return parts::run(args);
+        return parts::learn_part(args);
     }
     unit_command::whole(&args.part)?;
     run_session(args)
@@ -48,13 +49,13 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, CliError> {
 /// Learns from the recorded runs or from the system, and writes the model.
 fn run_session(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     let (_, model) = load::load_model(&args.model.file, &args.model.settings())?;
-    let Some(sut) = &args.sut else { return recorded::run(args, model) };
+    let Some(sut) = &args.sut else { return recorded::learn_from_records(args, model) };
     let page = LearningPage::serve(args, sut)?;
     let viewer = page.viewer();
     let outcome = match () {
-        () if args.time => timed::run(args, sut, model, viewer),
-        () if args.data => data::run(args, sut, model, viewer),
-        () => machine::run(args, sut, model, viewer),
+        () if args.time => timed::learn_time_outs(args, sut, model, viewer),
+        () if args.data => data::learn_values(args, sut, model, viewer),
+        () => machine::learn_machine(args, sut, model, viewer),
     };
     page.serve_until_interrupted(outcome)
 }

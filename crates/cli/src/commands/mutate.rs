@@ -25,7 +25,7 @@ pub fn run(args: &MutateArgs) -> Result<ExitStatus, CliError> {
     let mutants = limit::run_within(&halt, || select_mutants(&mut model, &args.mutants))?;
     let catalogue = || catalogue(&sources, &model, &mutants);
     if let Some(folder) = &args.out {
-        write(folder, &catalogue(), &model, &mutants)
+        write_mutants(folder, &catalogue(), &model, &mutants)
             .map_err(|error| CliError::usage(format!("cannot write to `{folder}`: {error}")))?;
     }
     let mut out = io::stdout().lock();
@@ -120,7 +120,7 @@ pub fn source_line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
 }
 
 /// Writes the list of mutants and their differences into `folder`.
-fn write(folder: &str, catalogue: &Json, model: &Model, mutants: &[Mutant]) -> io::Result<()> {
+fn write_mutants(folder: &str, catalogue: &Json, model: &Model, mutants: &[Mutant]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let folder = Path::new(folder);
     write_whole(&folder.join("mutants.json"), FileReaders::Usual, |out| writeln!(out, "{catalogue}"))?;

@@ -26,7 +26,7 @@ pub fn run(args: &PurposesArgs) -> Result<ExitStatus, CliError> {
     let told = if args.json {
         writeln!(out, "{}", set_json(&model.sts, &set, &goals))
     } else {
-        show(&mut out, &model.sts, &set, &goals)
+        show_purposes(&mut out, &model.sts, &set, &goals)
     };
     exit::status_after_output(
         if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive },
@@ -50,7 +50,7 @@ fn goals(
 }
 
 /// Lists the purposes and the goals.
-fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> io::Result<()> {
+fn show_purposes(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> io::Result<()> {
     let total: usize = set.purposes.iter().map(|purpose| purpose.n_messages(sts)).sum();
     for (at, purpose) in set.purposes.iter().enumerate() {
         writeln!(out, "{:>3}. {}", at + 1, purpose_text(sts, purpose))?;

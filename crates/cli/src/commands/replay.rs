@@ -178,12 +178,12 @@ impl ReplaySource {
     fn read(args: &ReplayArgs) -> Result<Self, CliError> {
         let path = Path::new(&args.run);
         let Some(tests) = regressions::read_suite(path)? else {
-            return record::read(&args.run).map(Self::Record);
+            return record::read_record(&args.run).map(Self::Record);
         };
         let folder = path.parent().map(|folder| folder.display().to_string());
         let folder = folder.map(|folder| if folder.is_empty() { ".".to_owned() } else { folder });
         let beside = folder.filter(|folder| record::newest(folder).exists());
-        let beside = beside.map(|folder| record::read(&folder)).transpose()?;
+        let beside = beside.map(|folder| record::read_record(&folder)).transpose()?;
         Ok(Self::Regressions(tests, beside))
     }
 

@@ -76,7 +76,7 @@ fn run_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     let mut junit = args.junit.as_ref().map(|_| JunitReport::new(Cursor::new(Vec::new())));
     let mut campaign = args.html.as_ref().map(|_| CampaignPage::default());
     let mut summary = Summary::default();
-    record::each(&args.run, |event: &Event| {
+    record::each_event(&args.run, |event: &Event| {
         junit.iter_mut().try_for_each(|junit| junit.event(event))?;
         campaign.iter_mut().try_for_each(|campaign| campaign.event(event))?;
         summary.event(event)
@@ -104,7 +104,7 @@ fn run_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
 fn print_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     let mut progress = ProgressLine::start();
     let mut terminal = TerminalReporter::new(io::stdout().lock(), |line: &str| progress.show_line(line));
-    record::each(&args.run, |event: &Event| terminal.add_event(event))?;
+    record::each_event(&args.run, |event: &Event| terminal.add_event(event))?;
     terminal.finish()?;
     Ok(ExitStatus::Success)
 }
@@ -123,7 +123,7 @@ impl From<ScriptArg> for ScriptLanguage {
 /// Prints a program that repeats a failing run without ioxide.
 fn print_script(args: &ReportArgs, language: ScriptLanguage) -> Result<ExitStatus, CliError> {
     let (mut model, mut smaller) = (String::new(), None);
-    record::each(&args.run, |event: &Event| {
+    record::each_event(&args.run, |event: &Event| {
         match &event.event {
             EventKind::CampaignStarted(told) => model.clone_from(&told.model),
             EventKind::Shrunk(told) => {

@@ -40,7 +40,7 @@ const MAX_STATES: usize = 20_000;
 /// Computes the score, and shows it with the mutants that survive.
 pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
-        return parts::run(args);
+        return parts::score_part(args);
     }
     unit_command::whole(&args.part)?;
     let (sources, mut model) = load::load_model(&args.file, &args.set)?;
@@ -106,7 +106,7 @@ fn show_score(
     let told = if args.json {
         writeln!(out, "{}", score_json(model, decided, &killable, kills, args))
     } else {
-        show(&mut out, model, decided, &killable, kills)
+        show_scores(&mut out, model, decided, &killable, kills)
     };
     let times = kills.count_kills(decided.mutants.len());
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
@@ -239,7 +239,7 @@ fn by_tester(
 }
 
 /// Shows the score and the mutants that survive.
-fn show(
+fn show_scores(
     out: &mut impl Write,
     model: &Model,
     decided: &DecidedMutants,

@@ -78,7 +78,7 @@ fn open_record(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedR
     let bad = |why: &str| CliError::usage(format!("`--from {from}`: {why}")).help("write `--from runs@17`");
     let (path, step) = from.rsplit_once('@').ok_or_else(|| bad("should be RUN@N"))?;
     let step: usize = step.parse().map_err(|_| bad("N is not a number"))?;
-    let recorded = record::read(path)?;
+    let recorded = record::read_record(path)?;
     let run = record::choose_run(&recorded, number)?;
     let misfit = |error| CliError::usage(format!("`{path}` does not fit the model: {error}"));
     let labels = recorded.trace(model, run).map_err(misfit)?.labels;

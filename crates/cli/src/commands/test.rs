@@ -42,7 +42,7 @@ use crate::{html, limit, load, machine, redaction, regressions, seed, timing, un
 /// Tests the system and shows the verdict.
 pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
-        return parts::run(args);
+        return parts::run_part(args);
     }
     unit_command::whole(&args.part)?;
     if args.shares.is_some() {

@@ -45,7 +45,7 @@ pub fn refine(args: &TraceComparison) -> Result<ExitStatus, CliError> {
             ConformAnswer::Fails(_) => format!("DIFFERS: `{one}` has a trace that `{other}` has not"),
             ConformAnswer::Unknown(doubt) => format!("UNKNOWN: {doubt}"),
         };
-        writeln!(out, "{head}").and_then(|()| show(&mut out, &mut found, &mut *solver))
+        writeln!(out, "{head}").and_then(|()| show_inclusion(&mut out, &mut found, &mut *solver))
     };
     exit::status_after_output(status, told)
 }
@@ -128,13 +128,17 @@ fn show_both(
                 writeln!(out, "whether `{other}` has all traces of `{one}`: {doubt}")?
             }
         }
-        show(out, found, solver)?;
+        show_inclusion(out, found, solver)?;
     }
     Ok(())
 }
 
 /// Writes the trace that only one of the models has, if there is one, and the effort of the search.
-fn show(out: &mut impl Write, found: &mut TraceInclusion<'_>, solver: &mut dyn Solver) -> io::Result<()> {
+fn show_inclusion(
+    out: &mut impl Write,
+    found: &mut TraceInclusion<'_>,
+    solver: &mut dyn Solver,
+) -> io::Result<()> {
     if let ConformAnswer::Fails(witness) = &found.verdict.answer {
         show_witness(out, &mut found.model, solver, witness)?;
         if let Some(Label::Input(..)) = witness.trace.labels.last() {

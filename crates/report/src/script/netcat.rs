@@ -7,7 +7,7 @@ use ioxide_record::event::{
 use super::{comment, head_lines, literal_text, quote};
 
 /// Returns the command; `None` if something else is needed than text in order.
-pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
+pub(super) fn write_netcat_script(script: &ScriptRecord, about: &str) -> Option<String> {
     let ScriptEndpoint::Stream { place: ScriptPlace::Tcp(address), framing: ScriptFraming::Mark(_), .. } =
         &script.endpoint
     else {

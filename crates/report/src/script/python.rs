@@ -19,9 +19,9 @@ const STREAM: &str = include_str!("python/stream.py");
 const PROTOCOL: &str = include_str!("python/protocol.py");
 
 /// Returns the program; `None` if Python cannot express the run.
-pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
+pub(super) fn write_python_script(script: &ScriptRecord, about: &str) -> Option<String> {
     if !script.connections.is_empty() {
-        return several::write(script, about);
+        return several::write_script_of_several(script, about);
     }
     let mut text = String::from("#!/usr/bin/env python3\n");
     for line in head_lines(script, about, "Python 3; pytest runs it as a test") {

@@ -19,7 +19,7 @@ const USE_TCP: &str = include_str!("rust/use_tcp.txt");
 const USE_PROCESS: &str = include_str!("rust/use_process.txt");
 
 /// Returns the test; `None` if it needs encryption, cookies or regular expressions.
-pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
+pub(super) fn write_rust_script(script: &ScriptRecord, about: &str) -> Option<String> {
     let mut text = String::new();
     for line in head_lines(script, about, "Rust; `rustc --test FILE`, or a file of `tests`") {
         text.push_str(&format!("// {line}\n"));

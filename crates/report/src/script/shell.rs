@@ -8,7 +8,7 @@ use ioxide_record::event::{
 use super::{REPLY_SECONDS, comment, forbidden_reply, head_lines, optional_variables, quote};
 
 /// Returns the lines; `None` if it is no HTTP, or a value needs more than `jq`.
-pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
+pub(super) fn write_shell_script(script: &ScriptRecord, about: &str) -> Option<String> {
     let ScriptEndpoint::Http { url, cookies } = &script.endpoint else { return None };
     let tls = match &script.connections[..] {
         [] => None,

@@ -289,7 +289,7 @@ impl<'p> WitnessCourse<'p> {
             ProductStep::Wait => next.clone_from(&self.members),
             ProductStep::Delta => {
                 for waited in self.at_rest(cx, n)? {
-                    add(cx, &mut next, waited.member, waited.quiet);
+                    add_member(cx, &mut next, waited.member, waited.quiet);
                 }
             }
             ProductStep::Port(at) => {
@@ -328,7 +328,7 @@ impl<'p> WitnessCourse<'p> {
         for &(switch, guard) in &moves {
             let reached = self.side.successor(cx, &member, (switch, guard), &values);
             let condition = cx.pool.and2(guard, excuse);
-            add(cx, next, reached, condition);
+            add_member(cx, next, reached, condition);
         }
         if is_imp && port.kind.is_input() && self.product.completion != InputCompletion::None {
             // [AT15]'s `exec_neg`: where neither the input nor an internal step is possible, the input changes
@@ -338,7 +338,7 @@ impl<'p> WitnessCourse<'p> {
             let leaving = cx.pool.or(leaving);
             let ignored = cx.pool.not(leaving);
             let condition = cx.pool.and2(ignored, excuse);
-            add(cx, next, member, condition);
+            add_member(cx, next, member, condition);
         }
     }
 
@@ -359,7 +359,7 @@ impl<'p> WitnessCourse<'p> {
             let guards = self.internal(cx, &member, &values);
             for (&id, guard) in self.side.internal(member.loc).iter().zip(guards) {
                 let next = self.side.successor(cx, &member, (id, guard), &values);
-                if add(cx, &mut closure, next.clone(), guard) {
+                if add_member(cx, &mut closure, next.clone(), guard) {
                     if undecided_items(cx, &next) > MAX_UNDECIDED {
                         return Err(NoWitness::Doubtful("collections grow with internal steps".into()));
                     }
@@ -463,7 +463,7 @@ fn constrain(cx: &mut Ctx<'_>, mut member: SideMember, condition: Term) -> SideM
 }
 
 /// Adds `member` with `condition`, unless that is refuted; returns whether a member is new or its facts became weaker.
-fn add(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, condition: Term) -> bool {
+fn add_member(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, condition: Term) -> bool {
     let member = constrain(cx, member, condition);
     // Unknown keeps the member: a condition too many is found out by the replay, one too few would be missed.
     if cx.decide(&member.facts) == SolverDecision::Unsat {

@@ -19,7 +19,7 @@ use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 
 /// Makes the set, writes it where that is asked for, and lists it.
-pub fn run(
+pub fn make_covering_cases(
     model: &mut Model,
     args: &args::CaseArgs,
     goal: CaseGoalArg,
@@ -43,7 +43,7 @@ pub fn run(
     let told = if args.json {
         writeln!(out, "{}", set_json(model, &set, goal, args.format))
     } else {
-        show(&mut out, model, &set, goal)
+        show_cases(&mut out, model, &set, goal)
     };
     let all = set.uncovered.iter().all(|(_, why, _)| why.is_proof());
     let status = if all { ExitStatus::Success } else { ExitStatus::Inconclusive };
@@ -94,7 +94,7 @@ fn write_all(
 }
 
 /// Lists the cases, and the goals that have none with the reason.
-fn show(out: &mut impl Write, model: &Model, set: &CaseSet, goal: CaseGoal) -> io::Result<()> {
+fn show_cases(out: &mut impl Write, model: &Model, set: &CaseSet, goal: CaseGoal) -> io::Result<()> {
     let sts = &model.sts;
     for (at, made) in set.cases.iter().enumerate() {
         let sending =

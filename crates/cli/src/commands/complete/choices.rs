@@ -25,7 +25,7 @@ use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, machine, redaction};
 
 /// Tests the system by counting states.
-pub fn run(
+pub fn test_choices(
     args: &CompleteCommand,
     sut: &str,
     mut model: Model,
@@ -118,13 +118,13 @@ fn choices_text(
             })
         )
     } else {
-        show(&mut out, args, abstraction, live, (word, bound), report, &failures)
+        show_choices(&mut out, args, abstraction, live, (word, bound), report, &failures)
     };
     exit::status_after_output(status, shown)
 }
 
 /// Shows the result of testing a system that may choose its answers.
-fn show(
+fn show_choices(
     out: &mut impl Write,
     args: &CompleteCommand,
     abstraction: &Abstraction,

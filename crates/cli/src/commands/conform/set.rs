@@ -13,7 +13,7 @@ use ioxide_smt::halt::Halted;
 use ioxide_testgen::conform::import::join;
 use serde_json::{Value as Json, json};
 
-use super::{compare_models, mismatch, options, show, verdict_json};
+use super::{compare_models, mismatch, options, show_conformance, verdict_json};
 use crate::args::{ConformArgs, MergeArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
@@ -25,7 +25,7 @@ use crate::{limit, load, write};
 const ENDINGS: [&str; 6] = ["iox", "as", "dot", "xml", "xlia", "txs"];
 
 /// Compares every model of the folder, or shows the plan, or does a part of it.
-pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
+pub fn compare_set(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     if args.all.is_some() {
         return Err(
             CliError::usage("`--all` lists the differences of one model").help("name a file, not a folder")
@@ -44,7 +44,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
         let paths: Vec<String> = set.files.iter().map(|name| set.model_path(name)).collect();
         let texts: Vec<&str> =
             paths.iter().map(String::as_str).chain([args.specification.as_str()]).collect();
-        return unit_command::run(&args.part, unit_command::depends_on(&[], &texts), &mut set);
+        return unit_command::run_units(&args.part, unit_command::depends_on(&[], &texts), &mut set);
     }
     let mut progress = ProgressLine::start();
     let mut results = Vec::new();
@@ -135,7 +135,7 @@ impl ModelSet<'_> {
         let named = ConformArgs { implementation: path.clone(), ..copy_args(args) };
         let answer = verdict_json(&spec, &verdict, &named);
         let (mut text, mut solver) = (Vec::new(), wanted.make()?);
-        show(&mut text, &mut spec, &mut *solver, &verdict, &named)?;
+        show_conformance(&mut text, &mut spec, &mut *solver, &verdict, &named)?;
         let conforms = answer.get("conforms").cloned().unwrap_or_default();
         Ok(Some(result(conforms, answer, String::from_utf8_lossy(&text).into_owned())))
     }

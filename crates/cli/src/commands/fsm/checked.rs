@@ -19,7 +19,7 @@ use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// Judges the suite at `path`.
-pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, CliError> {
+pub fn judge_suite(args: &FsmArgs, path: &str) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
     let spec = limit::run_within(&request.halt, || spec(args, &machine))?;
@@ -30,7 +30,7 @@ pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, CliError> {
     let told = if args.json {
         writeln!(out, "{}", as_json(args, &spec, &suite, &judgement))
     } else {
-        show(&mut out, args, &spec, &suite, &judgement)
+        show_judgement(&mut out, args, &spec, &suite, &judgement)
     };
     let status = match judgement {
         Judgement::Complete(_) => ExitStatus::Success,
@@ -80,7 +80,7 @@ fn of_ioxide(path: &str, text: &str, machine: &NamedMachine) -> Result<Vec<Vec<S
 }
 
 /// Shows the judgement on a suite that others wrote.
-fn show(
+fn show_judgement(
     out: &mut impl Write,
     args: &FsmArgs,
     spec: &SuiteModel,

@@ -20,7 +20,7 @@ pub fn save(path: &str, file: &str, listing: &MachineListing, view: SuiteView) -
 }
 
 /// Adds a test while there is room.
-pub fn add(view: &mut SuiteView, word: impl FnOnce() -> String) {
+pub fn add_word(view: &mut SuiteView, word: impl FnOnce() -> String) {
     if view.tests.len() < MAX_TESTS { view.tests.push(word()) } else { view.unlisted += 1 }
 }
 

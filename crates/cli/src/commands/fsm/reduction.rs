@@ -36,7 +36,7 @@ const REPEAT: usize = 10;
 const MAX_STATES: usize = 5000;
 
 /// Tests whether the system is a reduction of the machine.
-pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
+pub fn test_reduction(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     let missing = || {
         CliError::usage("`--reduction` needs `--sut SUT` and `--bound M`")
             .help("the machine or system to test, and how many states it may have")
@@ -214,12 +214,12 @@ fn told_and_kept(
         ReductionVerdict::Unknown => ExitStatus::Inconclusive,
     };
     let saved = save(args, &spec.listing, names, report);
-    let told = show(args, names, report, effort);
+    let told = show_reduction(args, names, report, effort);
     exit::status_after_output(exit::status_after_save(status, saved)?, told)
 }
 
 /// Shows the verdict on a system that may choose, with the traces that failed.
-fn show(
+fn show_reduction(
     args: &FsmArgs,
     names: &MachineNames,
     report: &ReductionReport,
@@ -274,7 +274,7 @@ fn save(
         ..SuiteView::default()
     };
     for word in &report.tested {
-        page::add(&mut view, || show_word(names, word));
+        page::add_word(&mut view, || show_word(names, word));
     }
     page::save(path, &args.file, listing, view)
 }

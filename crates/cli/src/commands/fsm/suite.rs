@@ -158,7 +158,7 @@ fn suite_for_page(args: &FsmArgs, method: SuiteMethod, spec: &SuiteModel, size: 
     };
     let mut suite = method.suite(spec, args.extra);
     while let Some(word) = suite.advance() {
-        page::add(&mut view, || show_word(spec.names(), word));
+        page::add_word(&mut view, || show_word(spec.names(), word));
     }
     view
 }
@@ -206,7 +206,7 @@ pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<CompleteG
     let guarantee = CompleteGuarantee::from_header(about);
     let mut tests = LabelTests::default();
     for (number, test) in reader.enumerate() {
-        let add = test.map_err(|error| error.to_string()).and_then(|test| add(&mut tests, spec, &test));
+        let add = test.map_err(|error| error.to_string()).and_then(|test| add_test(&mut tests, spec, &test));
         add.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?;
     }
     if tests.is_empty() {
@@ -216,7 +216,7 @@ pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<CompleteG
 }
 
 /// Writes the progress of the suite for people.
-pub fn show(out: &mut impl Write, tester: &SuiteTester) -> io::Result<()> {
+pub fn show_suite_progress(out: &mut impl Write, tester: &SuiteTester) -> io::Result<()> {
     let progress = tester.progress();
     writeln!(out, "suite: {} of {} tests carried out", progress.finished, tester.runs())?;
     match progress.left_out {
@@ -235,7 +235,7 @@ pub fn progress_json(tester: &SuiteTester) -> Json {
 const HELP: &str = "`ioxide fsm MODEL --suite METHOD --out FILE` makes one; give `test` the same model";
 
 /// Adds a test, its labels as `spec` knows them.
-fn add(tests: &mut LabelTests, spec: &Model, test: &SuiteTest) -> Result<(), String> {
+fn add_test(tests: &mut LabelTests, spec: &Model, test: &SuiteTest) -> Result<(), String> {
     match test {
         SuiteTest::Word(names) => {
             let message = |name: &String| WireMessage { label: name.clone(), args: Map::new() };

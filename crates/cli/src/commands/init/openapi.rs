@@ -21,7 +21,7 @@ const FILES: [(&str, &str); 2] = [
     ("ioxide.toml", "the system `api`: how they are requests and answers"),
 ];
 
-/// Notes that are shown; all of them stand in the model.
+/// The number of notes that are shown; all of them stand in the model. Chosen by feel: more is not read.
 const SHOWN: usize = 20;
 
 /// The time that fetching a description may take. Chosen by feel.
@@ -30,7 +30,7 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Writes model and project file, and says what was not translated.
-pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, CliError> {
+pub(super) fn init_from_openapi(args: &InitArgs, file: &str) -> Result<ExitStatus, CliError> {
     let folder = Path::new(&args.dir);
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
     let text = if is_address(file) {

@@ -19,7 +19,7 @@ use crate::solver::SolverRequest;
 use crate::{limit, load, project_file, write};
 
 /// Judges the history and says why.
-pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
+pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::load_model(&args.file, &settings(&args.set, args.through.as_deref()))?;
     let text = load::read_data(&args.trace)?;
     let mapping = find_mapping(HistoryForm::recognise(&text))?;
@@ -69,7 +69,7 @@ fn find_mapping(form: HistoryForm) -> Result<HistoryMapping, CliError> {
              args = { v = \"value\" } }",
         )
     };
-    let project = project_file::open()?;
+    let project = project_file::open_project()?;
     let mapping =
         project.as_ref().map_or_else(|| Ok(HistoryMapping::default()), |it| it.history_mapping())?;
     match (form.needs_mapping() && mapping.operations.is_empty(), project.is_some()) {

@@ -25,7 +25,7 @@ use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
 
 /// Shows the plan, or decides a part of the mutants.
-pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
+pub fn decide_part(args: &KillArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.out.is_some(), "--out")?;
     unit_command::refuse(args.html.is_some(), "--html")?;
     unit_command::refuse(args.record.is_some(), "--record")?;
@@ -36,7 +36,7 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
     let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let rounds = UnitRounds::dealt(args.part.n_rounds());
     let mut units = MutantUnits { model, mutants, decide: &args.decide, request, rounds };
-    unit_command::run(&args.part, unit_command::depends_on(&[&sources], &[]), &mut units)
+    unit_command::run_units(&args.part, unit_command::depends_on(&[&sources], &[]), &mut units)
 }
 
 /// Mutants as units.

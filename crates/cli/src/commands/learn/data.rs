@@ -24,17 +24,19 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::system::SystemUnderTest;
 use crate::{limit, seed};
 
-/// The number of walks without `--walks`; suites have few values.
+/// The number of random walks without `--walks`. Chosen by feel: the suites use few values, and walks look for what
+/// others show; more find rarer differences and take longer.
 const WALKS: usize = 200;
 
 /// Inputs of a walk that reaches past the suites. Chosen by feel.
 const WALK_LENGTH: usize = 12;
 
-/// The extra states without `--extra`; with values, suites are large.
+/// The number of extra states without `--extra`. Chosen by feel: one less than for machines without values, because
+/// with values a suite for each further state is many times as large.
 const DEFAULT_EXTRA_STATES: usize = 1;
 
 /// Learns how the system stores and compares values.
-pub fn run(
+pub fn learn_values(
     args: &LearnArgs,
     sut: &str,
     model: Model,

@@ -28,7 +28,7 @@ use crate::{limit, machine, seed};
 const DRAFT_WALKS: usize = 300;
 
 /// Learns a machine.
-pub fn run(
+pub fn learn_machine(
     args: &LearnArgs,
     sut: &str,
     mut model: Model,

@@ -26,7 +26,7 @@ use crate::{identity, load, redaction, write};
 const LEARNED: &str = "learned.json";
 
 /// Shows the plan of one unit, or does it.
-pub fn run(args: &LearnArgs) -> Result<ExitStatus, CliError> {
+pub fn learn_part(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.out.is_some(), "--out")?;
     unit_command::no_rounds(
         &args.part,
@@ -42,7 +42,7 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     let played = args.sut.iter().filter_map(|sut| unit_command::played_model(sut));
     let files: Vec<&str> = named.map(String::as_str).chain(played).collect();
     let depends_on = unit_command::depends_on(&[&sources], &files);
-    unit_command::run(&args.part, depends_on, &mut SessionUnit { args })
+    unit_command::run_units(&args.part, depends_on, &mut SessionUnit { args })
 }
 
 struct SessionUnit<'a> {

@@ -16,7 +16,7 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::record::{self, RunFile};
 
 /// Makes a machine of the recorded runs of `--traces`.
-pub fn run(args: &LearnArgs, model: Model) -> Result<ExitStatus, CliError> {
+pub fn learn_from_records(args: &LearnArgs, model: Model) -> Result<ExitStatus, CliError> {
     let traces = read_all(&model, &args.traces)?;
     let lesson =
         RecordedLesson::learn(model, &traces, args.hold_out).map_err(|error| recorded_error(&error))?;

@@ -31,7 +31,7 @@ use crate::{limit, machine, seed};
 const SILENCE_DIVISOR: u32 = 20;
 
 /// Learns time-outs.
-pub fn run(
+pub fn learn_time_outs(
     args: &LearnArgs,
     sut: &str,
     mut model: Model,

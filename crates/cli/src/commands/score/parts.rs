@@ -30,7 +30,7 @@ use crate::{limit, load, write};
 const CHUNK: u64 = 32;
 
 /// Shows the plan, or scores a part of the mutants.
-pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
+pub fn score_part(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.html.is_some(), "--html")?;
     unit_command::refuse(args.record.is_some(), "--record")?;
     unit_command::refuse(args.json, "--json")?;
@@ -40,7 +40,7 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
     let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let depends_on = unit_command::depends_on(&[&sources], &[&args.suite]);
     let mutants = MutantUnits { model, mutants, decide: &args.decide, request, rounds: UnitRounds::ONE };
-    unit_command::run(&args.part, depends_on, &mut ScoreUnits { args, mutants })
+    unit_command::run_units(&args.part, depends_on, &mut ScoreUnits { args, mutants })
 }
 
 struct ScoreUnits<'a> {

@@ -34,7 +34,7 @@ pub fn tester(file: &str, spec: &mut Model, solver_args: &SolverArgs) -> Result<
     let mut solver = solver::make(solver_args)?;
     let case = generate(&mut Ctx::new(spec, &mut *solver), &path, &config);
     let case = case.map_err(|error| CliError::usage(error.show(&spec.sts, &path)))?;
-    check(file, &outline, &case)?;
+    check_case(file, &outline, &case)?;
     Ok(CaseGuided::new(case, &format!("case {}", outline.path.join(", ")), Rational::ONE))
 }
 
@@ -60,7 +60,7 @@ fn sending(file: &str, outline: &CaseOutline) -> Result<Sending, CliError> {
 }
 
 /// Checks that the case made again has as many arcs as the one in the file, in all and off the path.
-fn check(file: &str, outline: &CaseOutline, case: &TestCase) -> Result<(), CliError> {
+fn check_case(file: &str, outline: &CaseOutline, case: &TestCase) -> Result<(), CliError> {
     let (arcs, off_path) = (case.n_arcs(), case.n_off_path());
     if (arcs, off_path) == (outline.arcs, outline.off_path) {
         return Ok(());

@@ -9,12 +9,18 @@ use ioxide_run::coverage::item::Measure;
 use ioxide_testgen::tester::hunt::HuntTester;
 use serde_json::{Value as Json, json};
 
-/// The number of transitions with a reason why they were not reached.
+/// The number of transitions that are named with a reason why they were not reached. Chosen by feel: more is not read,
+/// and the JSON has them all.
 const MAX_NAMED: usize = 8;
 
 /// Writes why transitions were not reached, as far as that is known, and that the hunt stopped because its steps were
 /// used.
-pub fn show(out: &mut impl Write, sts: &Sts, hunt: &HuntTester, outcome: &CampaignOutcome) -> io::Result<()> {
+pub fn show_hunt(
+    out: &mut impl Write,
+    sts: &Sts,
+    hunt: &HuntTester,
+    outcome: &CampaignOutcome,
+) -> io::Result<()> {
     if outcome.counts.failed == 0 && !missing(sts, outcome).is_empty() {
         write_unreached(out, sts, hunt)?;
     }

@@ -47,22 +47,26 @@ use crate::system::{SystemOpener, SystemUnderTest};
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{html, identity, limit, load, machine, redaction, regressions, timing};
 
-/// The number of shares of a tester that learns from run to run, without `--shares`.
+/// The number of shares of a tester that learns from run to run, without `--shares`. Chosen by feel: it limits how many
+/// machines can work at once, and a share knows nothing of what the others learn, so more shares cover the same things
+/// more often.
 const SHARES: u64 = 16;
-/// The time for the analysis before the first step without `--time-limit`.
+/// The time for the analysis before the first step without `--time-limit`. Chosen by feel, and long: a part that stops
+/// the analysis sooner than another would do other runs.
 const ANALYSIS_TIME_LIMIT: Duration = Duration::from_secs(600);
-/// Units in a row that may end for trouble with the system.
+/// The number of units in a row that may end for trouble with the system. Chosen by feel: a system that is gone must
+/// not use up all units, one that failed to start once must not end the part.
 const MAX_TROUBLE: u32 = 3;
 
 /// Shows the plan, or does a part of it.
-pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
+pub fn run_part(args: &TestArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.report.is_some(), "--report")?;
     unit_command::refuse(args.json, "--json")?;
     unit_command::refuse(args.jobs > 1, "--jobs")?;
     let sut = if args.part.plan { nowhere(&args.sut) } else { expand_address(&args.sut)? };
     let mut prepared = PreparedCampaign::new(args, &sut, &args.solver)?;
     let depends_on = prepared.depends_on();
-    unit_command::run(&args.part, depends_on, &mut prepared)
+    unit_command::run_units(&args.part, depends_on, &mut prepared)
 }
 
 /// A campaign whose tester is made and whose runs have not begun.

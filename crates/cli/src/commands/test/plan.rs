@@ -56,7 +56,7 @@ impl PlanProgress {
 }
 
 /// Writes that the clock ended the campaign after `limit`, how much of the plan was done, and what would finish it.
-pub fn show(
+pub fn show_plan_progress(
     out: &mut impl Write,
     sts: &Sts,
     plan: Option<PlanProgress>,

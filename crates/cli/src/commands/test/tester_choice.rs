@@ -34,23 +34,34 @@ use crate::purpose_search;
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 
-/// Symbolic states explored for purposes; the time limit of the analysis may end the search sooner.
+/// The number of symbolic states that are explored for purposes. Chosen by feel: with fewer, purposes of large models
+/// are missed; with more, the time limit of the analysis usually ends the search first.
 const MAX_STATES: usize = 20_000;
-/// Symbolic states explored for the next path of a tour: fewer, as the system waits for it in the middle of a run.
+/// The number of symbolic states that are explored for the next path of a tour. Chosen by feel: far fewer than for
+/// purposes, because the system waits for it in the middle of a run; with more, steps would come later, with fewer,
+/// tours would end sooner.
 const TOUR_STATES: usize = 1_000;
-/// The number of times `cover` executes every purpose, and `tour` covers everything, without `--runs`.
+/// The number of times that `cover` executes every purpose, and `tour` covers everything, without `--runs`. Chosen by
+/// feel: values are drawn anew each time, so more rounds find faults of rarer values and take longer.
 const ROUNDS: usize = 5;
-/// The number of runs of testers that have no end of their own, without `--runs`.
+/// The number of runs of testers that have no end of their own, without `--runs`. Chosen by feel: enough for a first
+/// look that ends in seconds.
 const RUNS: u64 = 10;
-/// Steps of a run of the random tester.
+/// The number of steps of a run of the random tester. Chosen by feel: long enough to leave the start of most models,
+/// short enough to be read when it fails.
 const RANDOM_STEPS: usize = 100;
-/// The steps of all runs of the hunting tester; the second where the model has clocks or unknown values.
+/// The number of steps of all runs of the hunting tester; the second number where the model has clocks or unknown
+/// values, whose steps need the solver and take longer. Chosen by feel: `ioxide bench faults` measures what is found
+/// within the first, and more steps find rarer faults.
 const HUNT_STEPS: (usize, usize) = (10_000, 2_000);
-/// The steps of all runs of the hunting tester with `--until`: a goal that cannot be reached ends the campaign here.
+/// The number of steps of all runs of the hunting tester with `--until`, ten times the usual number: a goal that cannot
+/// be reached ends the campaign here. Chosen by feel.
 const UNTIL_STEPS: usize = 100_000;
-/// The duration of a hunt on a system outside without `--for`, `--runs` or `--steps`.
+/// The duration of a hunt on a system outside without `--for`, `--runs` or `--steps`. Chosen by feel: as long as people
+/// wait for a test; a longer hunt finds rarer faults.
 const HUNT_TIME: Duration = Duration::from_secs(30);
-/// The time for analysis before a step without `--time-limit`.
+/// The time for analysis before a step without `--time-limit`. Chosen by feel: with less, purposes of large models are
+/// missed; with more, nothing seems to happen.
 const BEFORE_TESTING: Duration = Duration::from_secs(15);
 
 /// The tester that decides the moves of a campaign.
@@ -249,10 +260,12 @@ impl ChosenTester {
         ended_after: Option<Duration>,
     ) -> io::Result<()> {
         if let Self::Hunt(tester) = self {
-            hunted::show(out, sts, tester, outcome)?;
+            hunted::show_hunt(out, sts, tester, outcome)?;
         }
         match ended_after {
-            Some(limit) => plan::show(out, sts, PlanProgress::of(self, outcome), outcome, limit),
+            Some(limit) => {
+                plan::show_plan_progress(out, sts, PlanProgress::of(self, outcome), outcome, limit)
+            }
             None => Ok(()),
         }
     }
@@ -268,7 +281,7 @@ impl ChosenTester {
     /// Writes the results of the purposes or tests for people.
     pub fn show(&self, out: &mut impl Write, sts: &Sts, counts: &RunCounts) -> io::Result<()> {
         if let Self::Suite(tester, guarantee) = self {
-            fsm::suite::show(out, tester)?;
+            fsm::suite::show_suite_progress(out, tester)?;
             return guarantee
                 .as_ref()
                 .map_or(Ok(()), |guarantee| guarantee.show(out, &evidence(tester, counts)));

@@ -13,7 +13,7 @@ use super::{
 const SEVERAL: &str = include_str!("several.py");
 
 /// Returns the program; `None` if the connections are of kinds that do not go together.
-pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
+pub(super) fn write_script_of_several(script: &ScriptRecord, about: &str) -> Option<String> {
     let is_protocol =
         |connection: &ScriptConnection| matches!(connection.endpoint, ScriptEndpoint::Protocol { .. });
     let n_protocols = script.connections.iter().filter(|connection| is_protocol(connection)).count();
