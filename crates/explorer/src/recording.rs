@@ -9,9 +9,11 @@ use ioxide_record::event::{Event, EventKind, RunOutcome, RunStarted, StepRecord,
 const MAX_RUNS: usize = 10_000;
 /// The number of steps kept of one record, over all runs. Chosen by feel: it bounds the memory.
 const MAX_STEPS: usize = 2_000_000;
-/// The bytes of label texts kept of one record; a single label may have a million.
+/// The number of bytes of label texts that are kept of one record; a single label may have a million. Chosen by feel:
+/// it bounds the memory of the explorer.
 const MAX_TEXT: usize = 256 << 20;
-/// The number of runs under way; beyond it the one that began first is taken for broken off.
+/// The number of runs under way; beyond it the one that began first is taken for broken off. Chosen by feel: far more
+/// than any campaign has at once.
 const MAX_OPEN: usize = 1000;
 
 /// The position of a recorded run.

@@ -28,13 +28,18 @@ use crate::cover::StateCover;
 use crate::mealy::{StateId, SuiteModel};
 use crate::word::Word;
 
-/// The steps of a search for cheaper words: some for each word of the suite, so that the search takes
-/// a part of the time that the suite takes; for a short suite enough to look at every pair of states
-/// a few times, if that is not too many for each word. Picked by feel: they trade time for shorter suites.
+// The effort of a search for cheaper words, in steps. All five were picked by feel: larger ones make suites a little
+// shorter and take more time; any values give complete suites.
+
+/// The number of steps for each word of the suite, so that the search takes a part of the time that the suite takes.
 const STEPS_PER_WORD: f64 = 2.0;
+/// The number of steps for each pair of states, for a short suite: enough to look at every pair a few times.
 const STEPS_PER_PAIR: f64 = 5.0;
+/// The greatest number of steps for each word, where the pairs would ask for more.
 const MAX_STEPS_PER_WORD: f64 = 9.0;
+/// The least number of steps of a search.
 const MIN_EFFORT: f64 = 1_200.0;
+/// The greatest number of steps of a search.
 const MAX_EFFORT: f64 = 1_000_000.0;
 
 /// The cost of words in a suite, by which this module chooses between them.

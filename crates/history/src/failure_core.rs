@@ -22,10 +22,13 @@ use crate::space::{BeliefId, StateSpace};
 /// failure itself rarely takes more.
 const MAX_ATTEMPT: u64 = 20_000;
 
-/// The greatest number of attempts. It bounds time; a core that is left is then not called minimal.
+/// The greatest number of attempts to leave operations out. Chosen by feel: it bounds the time; a core that is left
+/// when it is reached is not called minimal, and with more it would be smaller.
 const MAX_ATTEMPTS: usize = 2_000;
 
 /// The greatest number of operations before the last cut for which a core is sought that starts from the beginning.
+/// Chosen by feel: each attempt searches all of them again; beyond it the core starts at the cut, and shows its state
+/// instead of how it came about.
 const MAX_PAST: usize = 400;
 
 /// The core of a failure.

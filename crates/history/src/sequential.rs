@@ -22,7 +22,8 @@ use ioxide_symex::{
     Ctx, LiveVars, PathCondition, Store, SwitchStep, SymState, can_react, quiescence_condition, take_switch,
 };
 
-/// The greatest number of internal steps in a row that are followed; more count as a loop.
+/// The greatest number of internal steps in a row that are followed; more count as a loop. Chosen by feel: models that
+/// people write have a few.
 const MAX_INTERNAL_STEPS: usize = 16;
 
 /// The greatest number of paths that are followed. Chosen by feel; models people write have some dozens.

@@ -22,12 +22,12 @@ use ioxide_symex::{Ctx, SwitchOffer, list_offers};
 
 use crate::sequential::SequentialModel;
 
-/// The greatest number of states in a belief. It bounds memory; beyond it no failure is claimed
+/// The greatest number of states in a belief. Chosen by feel: it bounds the memory; beyond it no failure is claimed
 /// ([`LostCause::States`]).
 const MAX_STATES: usize = 4096;
 
-/// The greatest number of different answers that are tried for an operation whose answer is not known. It bounds time;
-/// beyond it no failure is claimed ([`LostCause::Answers`]).
+/// The greatest number of different answers that are tried for an operation whose answer is not known. Chosen by feel:
+/// it bounds the time; beyond it no failure is claimed ([`LostCause::Answers`]).
 const MAX_ANSWERS: usize = 32;
 
 /// A set of states, by number.

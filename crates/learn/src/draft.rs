@@ -20,7 +20,8 @@ use crate::naming::{NamedMove, identifier, machine_moves, state_names};
 use crate::origin::MachineOrigin;
 use crate::several::{AnswerWay, SeveralDraft};
 
-/// Names of answers longer than this are numbers.
+/// The number of characters of an answer above which a number names it in the draft. Chosen by feel: longer names make
+/// the model harder to read than numbers do.
 const MAX_NAME: usize = 24;
 
 /// The reason why a machine is not written as a model.

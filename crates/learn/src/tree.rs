@@ -48,6 +48,7 @@ impl ObservationTree {
     /// The tree of the empty word, for a system with this many inputs.
     #[must_use]
     pub fn new(n_inputs: usize) -> Self {
+        // The root has no last input and no output; its entries are never read, because every walk up ends at the root.
         let root = ObservedAnswer {
             parent: LearnTreeNode::new(0),
             via: InputId::new(0),
@@ -101,6 +102,8 @@ impl ObservationTree {
     #[must_use]
     pub fn child(&self, node: LearnTreeNode, input: InputId) -> Option<LearnTreeNode> {
         let observed = &self.nodes[node];
+        // The system has closed the conversation: it gives the same output whatever is sent, so nothing needs to be
+        // stored.
         if observed.is_sink {
             return Some(node);
         }
@@ -158,6 +161,8 @@ impl ObservationTree {
         for &(input, output) in trace {
             node = match self.child(node, input) {
                 Some(kid) if self.output(kid) == output => kid,
+                // The system has answered this word in another way before. Which answer is right is for the caller to
+                // find out.
                 Some(kid) => return Err(kid),
                 None => self.grow_child(node, input, output, false),
             };
@@ -169,6 +174,7 @@ impl ObservationTree {
     #[must_use]
     pub fn without_inputs(&self, lost: &[InputId]) -> Self {
         let mut kept = Self::new(self.n_inputs);
+        // Nodes cannot be removed from the arena, so the tree is copied without the branch.
         let lost = self.node_after(self.root(), lost);
         let mut open = vec![(self.root(), kept.root())];
         while let Some((node, copy)) = open.pop() {
@@ -196,6 +202,7 @@ impl ObservationTree {
     /// The longest runs that are known.
     #[must_use]
     pub fn runs(&self) -> Vec<IoWord> {
+        // Every word is the beginning of one that ends in a leaf, so the runs to the leaves hold all that is known.
         let nodes = (1..self.nodes.len()).map(LearnTreeNode::new);
         nodes.filter(|&node| self.branches(node).next().is_none()).map(|node| self.trace(node)).collect()
     }
@@ -226,6 +233,7 @@ impl ObservationTree {
     /// The inputs and answers from `above` down to `node`.
     #[must_use]
     pub fn trace_between(&self, above: LearnTreeNode, node: LearnTreeNode) -> IoWord {
+        debug_assert!(self.depth(above) <= self.depth(node), "`above` is on the way to `node`");
         let mut trace = IoWord::new();
         let mut at = node;
         while at != above {
@@ -244,6 +252,8 @@ impl ObservationTree {
     /// A shortest word that was asked after both nodes and answered differently.
     #[must_use]
     pub fn separating_word(&self, first: LearnTreeNode, second: LearnTreeNode) -> Option<Word> {
+        // Breadth first over pairs of nodes, so that the first difference is at the end of a shortest word. Each entry
+        // has the place of the entry before it, from which the word is read off.
         let mut queue = vec![(first, second, InputId::new(0), 0)];
         let mut at = 0;
         while at < queue.len() {
@@ -266,6 +276,8 @@ impl ObservationTree {
     /// Returns whether some word was asked after both nodes and answered differently.
     #[must_use]
     pub fn are_apart(&self, first: LearnTreeNode, second: LearnTreeNode) -> bool {
+        // Which word separates the nodes does not matter here, so depth first will do: it needs no queue of the whole
+        // level.
         let mut open = vec![(first, second)];
         while let Some((a, b)) = open.pop() {
             let (walked, other) = if self.is_sink(a) { (b, a) } else { (a, b) };

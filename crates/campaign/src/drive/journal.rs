@@ -27,7 +27,7 @@ pub(super) type FailedTries = BTreeMap<u64, (u32, String)>;
 /// machine.
 const LOCK_GRACE: Duration = Duration::from_secs(1);
 
-/// The time between two tries to lock a journal.
+/// The time between two tries to lock a journal. Chosen by feel: short beside [`LOCK_GRACE`], and nobody waits for it.
 const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Locks the journal; returns false if another process has locked it.

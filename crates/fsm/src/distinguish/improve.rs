@@ -19,11 +19,13 @@ use crate::distinguish::{SeparatingWords, WordCosts};
 use crate::mealy::{StateId, SuiteModel};
 use crate::word::Word;
 
-/// The number of orders in which identifiers are grown in a round, and the number of rounds.
-///
-/// These and the ratios below were picked by feel: they decide how long the search takes and how cheap the identifiers
-/// get, never whether they are harmonised.
+// These numbers and ratios were picked by feel: larger ones make the search longer and the identifiers a little
+// cheaper, and never decide whether they are harmonised.
+
+/// The number of orders in which identifiers are grown in a round.
 const ORDERS_PER_ROUND: u64 = 3;
+
+/// The greatest number of rounds.
 const MAX_ROUNDS: u64 = 4;
 
 /// The factor by which identifiers just grown may be more expensive than the best and still be improved; the cheapest

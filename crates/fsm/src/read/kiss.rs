@@ -12,7 +12,7 @@ use crate::mealy::{MachineListing, TransitionRow};
 /// more than 65,536 inputs each.
 const MAX_OPEN_BITS: usize = 16;
 
-/// Machines with more rows than this after expansion are refused.
+/// The greatest number of rows of a machine after its open bits are written out. Chosen by feel: it bounds the memory.
 const MAX_ROWS: usize = 1 << 22;
 
 /// Reads a KISS2 machine.

@@ -32,6 +32,7 @@ impl<I: Idx, T> IdArena<I, T> {
 
     /// Removes all items and keeps their room.
     pub(super) fn clear(&mut self) {
+        // The memory is kept: the next suite that is grown has about the same size.
         self.items.clear();
     }
 
@@ -62,6 +63,7 @@ impl<I: Idx, T> IndexMut<I> for IdArena<I, T> {
 pub(super) struct OptionalId(u32);
 
 impl OptionalId {
+    // An `Option` of a 32-bit id takes eight bytes; a suite of millions of words needs half of that this way.
     pub(super) const NONE: Self = Self(u32::MAX);
 
     /// The reference to a node.

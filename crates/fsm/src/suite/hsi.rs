@@ -17,6 +17,8 @@ pub fn hsi_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
     let mut tries = Tries::default();
     let roots: ioxide_model::index::IndexVec<StateId, usize> =
         identifiers.iter().map(|words| tries.insert(words)).collect();
+    // The identifier of the state that a word should reach, after inner and last words alike: harmonised identifiers of
+    // two states share a prefix that separates them, so a wrong state is seen whichever of the two was expected.
     let suffixes = Suffixes { inner: roots.clone(), last: roots, tries };
     WordSuite(SuiteSource::Walked(Box::new(Traversal::new(spec, extra, suffixes))))
 }

@@ -46,10 +46,12 @@ impl WordPaths {
     /// Returns the next word that no other one extends, in a buffer that the following call reuses.
     pub(super) fn advance(&mut self) -> Option<&[InputId]> {
         let ends = &self.tree_words.as_slice()[self.at..];
+        // The root is the empty word: it ends no test even if the tree has no other word.
         let skipped = ends.iter().position(|word| !word.extended && word.depth > 0)?;
         let end = ends[skipped];
         self.at += skipped + 1;
         self.word.clear();
+        // The tree stores only the last input of each word, so the word is filled in from its end, going up.
         self.word.resize(end.depth as usize, end.input);
         let mut at = end;
         for place in self.word.iter_mut().rev() {

@@ -9,6 +9,8 @@ use super::{SuiteSource, WordSuite};
 use crate::mealy::SuiteModel;
 
 const RECIPE: GrowthRecipe = GrowthRecipe {
+    // SPY uses harmonised identifiers as they are; only where they are appended is chosen. The suite is grown in each
+    // of the orders, and the smallest is kept.
     rules: &[IdentifyRule::Fixed],
     visits: &[
         TransitionOrder::new(StateOrder::Shallowest, InputOrder::DeepFirst),

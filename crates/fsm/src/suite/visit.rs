@@ -54,6 +54,7 @@ impl TransitionOrder {
             // Reversed, because transitions are taken from the end.
             spec.inputs().rev().filter(|&x| !cover.has_edge(spec, state, x)).collect();
         let depth = |x: &InputId| cover.depth(spec.next(state, *x));
+        // The sorts are stable, so inputs that lead equally deep stay in the order of the machine.
         match self.inputs {
             InputOrder::Listed => (),
             InputOrder::DeepFirst => open.sort_by_key(depth),
@@ -88,6 +89,7 @@ impl PendingTransitions {
             None => self.fallback_index()?,
         };
         let (state, open) = &mut self.states[self.at];
+        debug_assert!(!open.is_empty(), "a state without open transitions is removed from the list");
         let next = (*state, open.pop()?);
         if open.is_empty() {
             self.states.remove(self.at);

@@ -19,6 +19,7 @@ pub fn w_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
     let words = characterising_set(spec, &SplittingTree::new(spec), &costs);
     let mut tries = Tries::default();
     let root = tries.insert(&words);
+    // The same set `W` after every word, whichever state it should reach and however long it is.
     let all = IndexVec::from_elem(root, spec.n_states());
     let suffixes = Suffixes { inner: all.clone(), last: all, tries };
     WordSuite(SuiteSource::Walked(Box::new(Traversal::new(spec, extra, suffixes))))

@@ -71,6 +71,8 @@ impl WpSets {
 
     fn traverse_suite<'s>(&self, spec: &'s SuiteModel, extra: usize) -> WordSuite<'s> {
         let mut tries = Tries::default();
+        // Phase 1 of [FBKAG91]: after `P · Σ^≤extra`, all of `W` is applied, which checks that all states are there.
+        // Phase 2: after the last transition the identifier of the expected state is enough.
         let inner = IndexVec::from_elem(tries.insert(&self.words), spec.n_states());
         let last = self.identifiers.iter().map(|words| tries.insert(words)).collect();
         let suffixes = Suffixes { inner, last, tries };
@@ -96,6 +98,7 @@ fn candidate_sets(spec: &SuiteModel, extra: usize) -> Vec<WpSets> {
     let cost = |sets: &WpSets| inner * costs.words_cost(&sets.words) + costs.cost_of_all(&sets.identifiers);
     let mut costed: Vec<(f64, WpSets)> = sets.into_iter().map(|sets| (cost(&sets), sets)).collect();
     costed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // An estimate that is a little higher may still be the cheaper suite, because shared prefixes are not counted.
     let limit = costed.first().map_or(0.0, |best| MAX_ESTIMATE_RATIO * best.0);
     costed.retain(|&(cost, _)| cost <= limit);
     costed.into_iter().map(|(_, sets)| sets).collect()

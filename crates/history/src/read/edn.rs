@@ -6,7 +6,8 @@ use serde_json::{Map, Number, Value as Json};
 
 use super::{EventType, ForeignEvent, HistoryReadError, ReadProblem};
 
-/// The greatest depth of nested values.
+/// The greatest depth of nested values. The reader is recursive, so it bounds the stack; histories have values three or
+/// four deep.
 const MAX_DEPTH: usize = 64;
 
 /// Reads the events of an EDN text: maps one after the other, or a vector of them.

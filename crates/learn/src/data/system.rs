@@ -287,7 +287,8 @@ pub struct DataLive<'s, 'k, 'p, E> {
     pub n_doubtful: usize,
 }
 
-/// The number of times a question is asked until two answers agree; then the first answer counts.
+/// The number of times that a question is asked until two answers agree; then the first answer counts. Chosen by feel:
+/// a system that gives twenty different answers has no usual one.
 const MAX_TRIES: usize = 20;
 
 impl<E: From<CopyLost> + Send> DataLive<'_, '_, '_, E> {

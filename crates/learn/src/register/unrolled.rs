@@ -17,14 +17,17 @@ use super::place::{
     AnswerValue, DataAnswer, DataInput, DataWord, InputSignature, Theory, ValuePlace, ValuePoint,
 };
 
-/// States of an unrolled machine above which no suite is made of it. These three limits bound the time and were chosen
-/// by feel.
+/// The number of states of an unrolled machine above which no suite is made of it. Chosen by feel, as are the next two:
+/// they bound the time; beyond them the hypothesis is tested by random walks alone, which find a difference later or
+/// not at all.
 const MAX_STATES: usize = 5_000;
 
-/// Inputs of an unrolled machine above which no suite is made of it.
+/// The number of inputs of an unrolled machine above which no suite is made of it. Chosen by feel: a suite grows with a
+/// power of it.
 const MAX_INPUTS: usize = 400;
 
-/// Words after every state above which a suite is not made.
+/// The number of words after every state above which a suite is not made. Chosen by feel: at a millisecond for a word
+/// it is a quarter of an hour.
 const MAX_WORDS: usize = 1_000_000;
 
 /// A machine on inputs with few values.

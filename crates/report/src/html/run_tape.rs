@@ -20,7 +20,8 @@ use crate::step_kind::ShownStepKind;
 /// The number of steps kept of one run. Chosen by feel, as are the limits below: a page must stay small enough for a
 /// browser to open.
 pub const MAX_STEPS: usize = 300_000;
-/// The bytes of texts kept of one run; beyond them its first steps are dropped.
+/// The number of bytes of texts that are kept of one run; beyond it its first steps are dropped. Chosen by feel: it
+/// bounds the size of the page.
 pub const MAX_BYTES: usize = 8 << 20;
 /// The number of characters kept of one label. Chosen by feel: it bounds the memory.
 const MAX_TEXT: usize = 100_000;

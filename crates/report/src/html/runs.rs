@@ -18,7 +18,8 @@ use crate::summary::{EndedRun, Novelty};
 /// The number of runs listed. Chosen by feel, as are the limits below: a page must stay small enough for a browser to
 /// open. What is left out is counted.
 const MAX_LISTED: usize = 50_000;
-/// The number of runs under way; beyond it the one with the lowest number is given up.
+/// The number of runs under way; beyond it the one with the lowest number is given up. Chosen by feel: far more than
+/// any campaign has at once, so it only bounds the memory for a damaged record.
 const MAX_OPEN: usize = 1000;
 /// The bytes of tapes kept of runs that are not the first of a kind of failure and had no trouble. Chosen by feel: it
 /// bounds the memory.

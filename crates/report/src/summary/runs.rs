@@ -13,7 +13,8 @@ use crate::chart::ChartStep;
 /// The number of steps kept of a run. Chosen by feel, as are the limits below: they bound the memory of a campaign of
 /// any length, and the record has everything.
 pub const LAST_STEPS: usize = 12;
-/// The number of runs under way; beyond it the one with the lowest number is given up.
+/// The number of runs under way; beyond it the one with the lowest number is given up. Chosen by feel: far more than
+/// any campaign has at once, so it only bounds the memory for a damaged record.
 const MAX_OPEN: usize = 1000;
 /// The number of characters kept of a text. Chosen by feel: it bounds the memory.
 const MAX_TEXT: usize = 500;

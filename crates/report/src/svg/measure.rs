@@ -10,7 +10,7 @@ use crate::layout::BoxSize;
 /// The number of characters in a line of a label, where it can be broken. Chosen by eye, as are all sizes below,
 /// which are in characters, lines or pixels; nothing but the looks depends on them.
 const LABEL_COLUMNS: usize = 36;
-/// The number of lines of one label; the tooltip has them all.
+/// The number of lines of one label; the tooltip has them all. Chosen by eye: a taller label hides its edge.
 const LABEL_LINES: usize = 12;
 /// The number of characters in a line of a node. Chosen by eye.
 const NODE_COLUMNS: usize = 26;

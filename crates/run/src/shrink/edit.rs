@@ -15,7 +15,8 @@ use super::price::{EditChances, TryPrices};
 use super::steps::without;
 use super::values::{replaced, with_value};
 
-/// The worth of a simpler value, in moves that are left out. It decides only the order in which candidates are tried.
+/// The worth of a simpler value, in moves that are left out. Chosen by feel: a shorter run helps more than a simpler
+/// one. It decides only the order in which candidates are tried.
 const WORTH_OF_VALUE: f64 = 0.1;
 
 /// A kind of change, whose chances are counted together.

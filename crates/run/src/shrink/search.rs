@@ -31,11 +31,14 @@ use super::{
 };
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunResult, RunSetup};
 
-/// The number of repetitions that must fail before a smaller run that fails only sometimes is accepted.
+/// The number of repetitions that must fail before a smaller run that fails only sometimes is accepted. Chosen by feel:
+/// one failure may be another fault, and three in ten are hardly chance.
 pub(super) const MIN_CONFIRMED: u32 = 3;
 /// The number of repetitions of a smaller run that does not fail every time; [`MIN_CONFIRMED`] of them must fail.
+/// Chosen by feel: more would accept runs that fail more rarely, and take longer.
 const FLAKY_REPLAYS: u32 = 10;
-/// The greatest share of the time of the search that is kept for the repetitions at its end, as a divisor.
+/// The greatest share of the time of the search that is kept for the repetitions at its end, as a divisor. Chosen by
+/// feel: with less, the smallest run may be left unconfirmed; with more, it is less small.
 const CONFIRMATION_SHARE: u32 = 4;
 
 /// Returns the longest time in seconds that is no wait on a real clock: a twentieth. Chosen by feel: a busy machine

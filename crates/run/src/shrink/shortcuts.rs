@@ -25,8 +25,11 @@ use super::planning::FailureSituation;
 use super::slices;
 use super::steps::segments;
 
-/// The least size of a number, or number of letters of a text, that is taken for a name that the system chose.
+/// The least number that is taken for a name that the system chose. Chosen by feel: counts and amounts are mostly
+/// smaller; a name that is missed only costs a shortcut.
 const LEAST_NAME: i64 = 1_000;
+/// The least number of letters of a text that is taken for a name that the system chose. Chosen by feel: words of a
+/// protocol are mostly shorter.
 const LEAST_NAME_LENGTH: usize = 5;
 /// The number of inputs up to which ways through each kind of input are looked for: that takes the cube of it.
 const MAX_WAYPOINTS: usize = 200;

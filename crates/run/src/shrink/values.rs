@@ -15,7 +15,8 @@ use super::simpler::simpler;
 
 /// The number of literals that are tried in the place of a reference; the simplest one mostly tells. Chosen by feel.
 const LITERALS_FOR_REFERENCE: usize = 2;
-/// The number of fields of an input that have places of their own in a sweep.
+/// The number of fields of an input that have places of their own in a sweep. Chosen by feel: messages have fewer;
+/// further fields share the last place.
 const MAX_FIELDS: usize = 64;
 
 /// Returns the edits that make a value of `plan` simpler, or an input come sooner that waits for more than `least_wait`

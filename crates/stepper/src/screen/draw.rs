@@ -17,7 +17,7 @@ use super::scene::WalkMode;
 use super::state::{Overlay, QueryWork, ScreenState};
 use super::theme::Theme;
 
-/// On less than this nothing useful can be shown.
+/// The least number of columns and rows on which something useful can be shown. Chosen by eye.
 const MIN: (u16, u16) = (30, 8);
 /// From this width on, the history has a column. Chosen by eye.
 const WITH_HISTORY: u16 = 70;

@@ -2,7 +2,8 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// Longer lines are not typed by anybody.
+/// The greatest number of characters of a line. Chosen by feel: nobody types longer ones, and a paste by mistake is
+/// cut.
 const MAX_CHARS: usize = 4_000;
 
 /// A text and a cursor in it.

@@ -21,7 +21,7 @@ use super::scene::{WalkMode, WalkScene};
 use super::state::{ModelQuery, ModelReply, MoveReport, MoveTone, Overlay, Proposals};
 use crate::OpenedRecord;
 
-/// States of a belief that are shown; the others are counted.
+/// The number of states of a belief that are shown; the others are counted. Chosen by feel: more than fit on a screen.
 const MAX_PLACES: usize = 50;
 /// Proposals at a time. One for each digit key.
 const N_PROPOSALS: usize = 9;

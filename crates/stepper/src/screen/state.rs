@@ -3,7 +3,7 @@
 use super::editor::Editor;
 use super::scene::{SceneMove, WalkScene};
 
-/// The columns of a terminal before it is drawn on.
+/// The number of columns of a terminal before it is drawn on: the usual width since the first terminals.
 const USUAL_WIDTH: u16 = 80;
 
 /// The whole screen.

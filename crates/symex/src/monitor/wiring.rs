@@ -192,6 +192,7 @@ fn pinned_integer(pool: &TermPool, switch: &Switch, field: VarId) -> Option<i64>
         _ => None,
     };
     pool.conjuncts(switch.guard).into_iter().find_map(|fact| match *pool.node(fact) {
+        // Only an equation in a conjunct fixes the field: under a disjunction it may have another value.
         TermNode::Eq(a, b) => value(a, b).or_else(|| value(b, a)),
         _ => None,
     })

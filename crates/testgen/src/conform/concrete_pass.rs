@@ -46,6 +46,8 @@ impl<'s> ConcretePass<'s> {
     pub fn new(cx: &Ctx<'_>, product: &ModelProduct<'s>, options: &ConformOptions) -> Option<Self> {
         let (imp, spec) = (product.imp.sts, product.spec.sts);
         let bounds = options.bounds;
+        // The search state by state has no bound on its depth and no restricted completion: what it finds would answer
+        // another question than the one that was asked.
         let possible = options.engine == SearchEngine::InTurns
             && bounds.max_depth == u32::MAX
             && product.completion != InputCompletion::Restricted;
@@ -132,6 +134,8 @@ fn shown_by(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: Trace) -> Resul
         Label::Delay(_) => None,
     };
     let steps: Option<Vec<ProductStep>> = trace.labels.iter().map(step).collect();
+    // A witness along symbolic steps has chosen values that explain it; the concrete trace is the fallback, and both
+    // are replayed on both models before they count.
     let along = steps
         .filter(|steps| steps.len() <= MAX_EXPLAINED)
         .and_then(|steps| witness(cx, product, &steps).ok());

@@ -53,8 +53,12 @@ pub fn differences(
         return Ok(found.into_differences(Some(doubt), SearchEffort::default()));
     }
     let names = CanonicalNames::new(cx, product.imp.sts, product.spec.sts);
+    // A widened state also stands for states that cannot be reached, so a difference in it may be none. What is wanted
+    // here is a list of differences rather than a proof that there is none, so nothing is widened.
     let revisit = ProductRevisit::Never(Widening::Never);
     let mut pass = SymbolicPass::new(&product, revisit, options.bounds, &names, None);
+    // As for a plain comparison: a short symbolic search, then one state by state, then the rest of the symbolic one.
+    // What a pass has found stays found, so the last one continues where the first stopped.
     let near = options.bounds.max_states.min(SYMBOLIC_FIRST);
     let (rest, effort) = found.symbolically(cx, &product, &mut pass, near, watch);
     let is_open = rest.as_ref().is_some_and(|doubt| !is_final(&ConformAnswer::Unknown(doubt.clone())));
@@ -96,6 +100,8 @@ impl CollectedDifferences {
 
     /// Keeps `witness` if its place is new.
     fn keep_witness(&mut self, cx: &mut Ctx<'_>, product: &ModelProduct<'_>, witness: ConformWitness) {
+        // Several traces lead to one place; the first that is found is a shortest one, since both searches are breadth
+        // first.
         if self.places.insert(difference_place(cx, product, &witness.trace)) {
             self.witnesses.push(witness);
         }
@@ -156,6 +162,7 @@ fn difference_place(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace)
         Label::Quiescence | Label::Delay(_) => None,
     };
     let (imp, spec) = (product.imp.sts, product.spec.sts);
+    // Labels of a witness are in the gates of the specification; the implementation numbers its own.
     let ours: Option<Vec<Label>> = before.iter().map(|label| product.label_of_imp(label)).collect();
     let ours = places(cx, imp, &ours.unwrap_or_default(), product.completion);
     (gate, ours, places(cx, spec, before, InputCompletion::None))
@@ -167,6 +174,7 @@ fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: InputComple
     for label in labels {
         after = concretely(cx, sts, &after, label, completion);
     }
+    // Without the whole set of states the trace itself is the place: no two differences are then merged by mistake.
     if after.states.is_empty() || !after.is_all {
         return labels.iter().map(|label| label.show(cx.pool, sts)).collect();
     }

@@ -28,6 +28,7 @@ pub(crate) fn ports(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Result<Vec<Produ
     let mut ports = Vec::new();
     for (id, gate) in visible_gates(spec) {
         let other = counterpart(imp, gate);
+        // A message that only the specification has is fine: the implementation never sends it, and need not take it.
         if other.is_none()
             && imp.gate_named(&gate.name).is_some_and(|it| counterpart(spec, &imp.gates[it]).is_none())
         {
@@ -117,6 +118,8 @@ impl ProductPort {
         for (&field, &term) in gate.fields.iter().zip(message) {
             values.set(field, term);
             let sort = cx.pool.var_info(field).sort;
+            // Where the common field has no range, each side demands its own: a value outside is one that this side
+            // refuses.
             if cx.pool.sort(term) != sort {
                 demands.push(cx.pool.domain_fact(sort, term));
             }

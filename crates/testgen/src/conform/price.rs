@@ -9,11 +9,11 @@ use ioxide_symex::Ctx;
 /// The price of exploring a product state. All prices are in evaluations of a guard and rough: they only decide whose
 /// turn is over, never an answer.
 const STATE_PRICE: usize = 30;
-/// The price of a new term.
+/// The price of a new term, measured as the module says.
 const TERM_PRICE: usize = 20;
-/// The price of a query, whichever layer answers it.
+/// The price of a query, whichever layer answers it, measured as the module says.
 const QUERY_PRICE: usize = 35;
-/// The additional price of a query that reaches the back-end.
+/// The additional price of a query that reaches the back-end, measured as the module says.
 const BACK_END_PRICE: usize = 800;
 
 /// Returns the price of all work in `cx` so far, the exploration of `states` product states included.

@@ -34,6 +34,8 @@ impl SideMember {
 
     /// The condition on the product's variables under which `condition` holds in some of its states.
     pub fn for_some_member(&self, cx: &mut Ctx<'_>, condition: Term) -> Term {
+        // Without variables of its own the member is one state for each valuation, and has no facts (see the
+        // invariant).
         if self.own.is_empty() {
             return condition;
         }
@@ -45,6 +47,7 @@ impl SideMember {
     /// Returns the states in which `condition` holds; the caller knows that there are some.
     #[must_use]
     pub fn with_condition(mut self, cx: &Ctx<'_>, condition: Term) -> Self {
+        // A member of one state keeps no facts: the condition is a fact of the whole product state then.
         if !self.own.is_empty() {
             for fact in cx.pool.conjuncts(condition) {
                 if !self.facts.contains(&fact) && !cx.pool.is_true(fact) {
@@ -109,6 +112,8 @@ impl<'s> SideSystem<'s> {
         index: &SystemIndex,
         touched: impl IntoIterator<Item = LocId>,
     ) -> Self {
+        // A mutant changes a switch or two: the index of the model is shared, and only the locations it touches are
+        // made anew.
         let mut index = index.clone();
         let mut over = cx.with_system(sts);
         for loc in touched {
@@ -130,6 +135,7 @@ impl<'s> SideSystem<'s> {
 
     /// Returns `member` with default values for the variables that cannot matter at its location.
     fn reset_dead_variables(&self, mut member: SideMember) -> SideMember {
+        debug_assert_eq!(self.live[member.loc].len(), self.index.plain.len(), "both are by stored variable");
         for (at, term) in member.store.terms_mut().iter_mut().enumerate() {
             if !self.live[member.loc][at] {
                 *term = self.index.plain[at];
@@ -167,6 +173,7 @@ impl<'s> SideSystem<'s> {
     /// Returns whether a switch of `gate` starts at `loc`; true for every gate of a timed system with internal
     /// switches, which may be taken before the message.
     pub fn may_reach(&self, loc: LocId, gate: GateId) -> bool {
+        // Without clocks a side holds the states after internal steps as members of their own.
         let has_unseen = self.sts.is_timed() && !self.is_visible();
         has_unseen || self.switches_at(loc, gate).next().is_some()
     }
@@ -193,6 +200,7 @@ impl<'s> SideSystem<'s> {
         let switch = &self.sts.switches[id];
         let mut next = member.clone().with_condition(cx, guard);
         next.loc = switch.target;
+        // Updates read the values before the step, so the store is made from the old one.
         next.store = member.store.after_switch(cx.pool, self.sts, switch, values);
         self.reset_dead_variables(next)
     }
@@ -222,6 +230,8 @@ impl LocationSwitches {
     fn new(cx: &mut Ctx<'_>, sts: &Sts, loc: LocId) -> Self {
         let quiet = quiescence_condition(cx, loc);
         let later = if sts.is_timed() { Self::later(cx, sts, loc) } else { cx.pool.tt() };
+        // With clocks the condition quantifies over later instants; without quantifiers the layers before the solver
+        // decide most queries.
         let quiet = if sts.is_timed() { eliminate(cx.pool, quiet) } else { quiet };
         let is_internal = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Internal;
         let all: Vec<SwitchId> = sts.switches_from(loc).map(|(id, _)| id).collect();

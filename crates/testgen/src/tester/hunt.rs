@@ -52,9 +52,11 @@ const MAX_WORK: usize = 2_000_000;
 /// The work that every label of a run earns. Measured on models that are played in the same process, the fastest
 /// systems there are: a label takes four times as long as this work, so searches take at most a quarter of the time.
 const WORK_PER_LABEL: usize = 10;
-/// The work of a state that is expanded; the second number if queries are expensive.
+/// The work of a state that is expanded; the second number if queries are expensive. Chosen by feel, in the unit of
+/// [`FIRST_WORK`]: if it is too small, a search takes longer than planned; if it is too large, it is cut sooner.
 const STATE_WORK: (usize, usize) = (40, 400);
-/// The work of a query that the solver leaves open: it has tried all it can.
+/// The work of a query that the solver leaves open: it has tried all it can. Chosen by feel, as much as an expensive
+/// state.
 const DOUBT_WORK: usize = 400;
 /// One run in this many executes a purpose again. Chosen by feel: purposes lead far into the model, walks find what no
 /// purpose asks for.

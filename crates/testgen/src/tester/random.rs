@@ -23,7 +23,8 @@ use super::stimulus::{BorrowedBelief, StimulusChoice};
 use super::{Tester, TesterMove, TesterStop, has_room_for_input};
 use crate::data::{Hints, ModelLexicon, SeenValues, ValueWeights};
 
-/// The share of a switch of weight 1 that was never chosen.
+/// The share of a switch of weight 1 that was never chosen. It makes room for division without fractions: shares are
+/// divided by the logarithm of how often a switch was chosen, so any number well above 64 does.
 const SCALE: u64 = 1 << 10;
 
 /// The eagerness of a tester to give an input where it could also look.

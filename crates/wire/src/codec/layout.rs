@@ -145,6 +145,7 @@ impl MessageLayout {
                 LayoutItem::Const(more) => bytes.extend(more),
                 LayoutItem::Number(number, NumberRole::Const(n)) => match number.bytes(*n) {
                     Ok(more) => bytes.extend(more),
+                    // A constant that has no bytes was refused when the layout was read.
                     Err(_) => break,
                 },
                 _ => break,
@@ -156,10 +157,14 @@ impl MessageLayout {
     /// Returns the place of a field whose position is the same in every message; `None` for others.
     #[must_use]
     pub fn place_of(&self, field: &str) -> Option<ScriptValuePlace> {
+        // A script has no reader of layouts: it takes a value out of a reply by its position, counted from the start,
+        // or for the end of a field from the end of the message. So everything before the field must have a fixed size,
+        // and everything behind it too where its own size varies.
         let (mut at, mut items) = (0, self.items.iter());
         while let Some(item) = items.next() {
             match item {
                 LayoutItem::Number(number, NumberRole::Field(name, names)) if name == field => {
+                    // A varint, and a number that stands for a name, would need code that a script does not have.
                     let Width::Bytes(width) = number.width else { return None };
                     let (little, signed) = (number.endian == Endian::Little, number.is_signed);
                     return names.is_empty().then_some(ScriptValuePlace::Number {
@@ -219,6 +224,7 @@ impl LayoutItem {
     fn fixed_size(&self) -> Option<usize> {
         match self {
             Self::Const(bytes) => Some(bytes.len()),
+            // Only a varint, and a field that is counted or goes up to a mark or to the end, has a size that varies.
             Self::Number(number, _) | Self::Bits(number, _) => number.fixed_size(),
             Self::Bytes { extent: FieldExtent::Fixed(count), .. } | Self::Skip(count) => Some(*count),
             Self::Bytes { .. } => None,

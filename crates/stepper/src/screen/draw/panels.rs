@@ -11,7 +11,7 @@ use super::super::state::{Focus, MoveListing, ScreenState};
 use super::super::theme::Theme;
 use super::window;
 
-/// Names and targets are not given more columns than this.
+/// The greatest number of columns for names and targets. Chosen by eye: the conditions need the rest.
 const MAX_COLUMN: usize = 28;
 
 /// A frame with a title; the one with the focus has a mark in its title.

@@ -22,6 +22,7 @@ pub(super) fn choose_values(
 ) -> Result<Vec<(VarId, Value)>, NoWitness> {
     let constants = constants(cx, condition);
     let mut rest = condition;
+    // Once the condition is known to have a solution, every later field has a value unless the solver does not know.
     match decide(cx, rest) {
         SolverDecision::Unsat => return Err(NoWitness::Impossible),
         SolverDecision::Unknown(why) => return Err(why.into()),
@@ -31,6 +32,7 @@ pub(super) fn choose_values(
     for (at, &field) in fields.iter().enumerate() {
         let value = value_for(cx, rest, field, at, &constants)?;
         let constant = cx.pool.value(value.clone());
+        // The chosen value is put in before the next field is looked at, so that the values fit together.
         rest = cx.pool.substitute(rest, &[(field, constant)].into_iter().collect());
         values.push((field, value));
     }
@@ -54,6 +56,8 @@ fn value_for(
     if let Some(value) = equated_value(cx, condition, field) {
         return Ok(value);
     }
+    // Readable values before those of the solver, which differ from version to version: a witness is the same
+    // everywhere.
     for value in wishes(cx, sort, at, constants) {
         let constant = cx.pool.value(value.clone());
         let with = cx.pool.substitute(condition, &[(field, constant)].into_iter().collect());
@@ -76,6 +80,7 @@ fn equated_value(cx: &Ctx<'_>, condition: Term, field: VarId) -> Option<Value> {
     cx.pool.conjuncts(condition).into_iter().find_map(|fact| {
         let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
         let other = match (cx.pool.node(a), cx.pool.node(b)) {
+            // An equation with a constant leaves no choice, and trying it needs no query.
             (TermNode::Var(var), _) if *var == field => b,
             (_, TermNode::Var(var)) if *var == field => a,
             _ => return None,

@@ -17,9 +17,11 @@ use ioxide_model::value::Value;
 
 /// The exponents of the powers of two at which machine words and exact floating-point numbers end.
 const NUMBER_MARKS: [u32; 7] = [8, 15, 16, 31, 32, 53, 63];
-/// The sizes of collections and texts that matter: of buffers, pages and blocks.
+/// The sizes of collections and texts that matter: of buffers, pages and blocks. Chosen by feel among the powers of
+/// two; ten thousand is a limit that people write.
 const SIZE_MARKS: [i64; 8] = [64, 128, 256, 512, 1_024, 4_096, 10_000, 65_536];
-/// A size is no mark of a number that one message can pass; this many messages at least make a drift.
+/// The least number of messages that make a drift: what fewer pass is passed by any walk. Chosen by feel, a little more
+/// than a short walk.
 const MIN_SENDS: i64 = 32;
 /// The number of labels before the first drift. Chosen by feel: most faults are found sooner, and by other moves.
 const WARM_UP: usize = 1_200;
@@ -28,7 +30,9 @@ const MIN_BUDGET: usize = 2_000;
 /// The greatest share of the labels after the warm-up that drifts may take, in percent. Measured on the drift faults: a
 /// sum of 32 bits takes half of the default budget.
 const MAX_SHARE: usize = 60;
-/// The number of labels that a hunt without a budget plans for at least, and the factor by which it plans ahead.
+/// The number of labels that a hunt without a budget plans for at least (that of a hunt with the default budget), and
+/// the factor by which it plans ahead. The factor is chosen by feel: a larger one drifts farther, and leaves less for
+/// other walks.
 const HORIZON: (usize, usize) = (10_000, 4);
 /// The greatest number of plans. Chosen by feel: a model of many counters gets a share of them.
 const MAX_PLANS: usize = 64;
@@ -189,6 +193,7 @@ fn find_plans(pool: &TermPool, sts: &Sts) -> Vec<DriftPlan> {
         }
         let answers = sts.switches_from(input.target).filter(|(_, s)| sts.kind_of(s) != GateKind::Input);
         for (_, answer) in answers {
+            // A variable that the input itself updates has a direct plan already, in which the gain can be computed.
             let of_input = |var: VarId| input.update.iter().any(|&(own, _)| own == var);
             for (var, _) in drifting(pool, &answer.update).into_iter().filter(|&(var, _)| !of_input(var)) {
                 by_answer.extend(plans_of(pool, switch, var, None));
@@ -215,6 +220,7 @@ fn plans_of(pool: &TermPool, switch: SwitchId, var: VarId, update: Option<Term>)
         Sort::Range { lo, hi } if hi.saturating_sub(lo) > 1 << NUMBER_MARKS[0] => {
             vec![plan(DriftWay::Up), plan(DriftWay::Down)]
         }
+        // Texts, collections and trees are only driven upwards: the other way ends at nothing, which any walk reaches.
         Sort::Str | Sort::Collection(_) => vec![plan(DriftWay::Up)],
         Sort::Data(data) if pool.is_recursive(data) => vec![plan(DriftWay::Up)],
         Sort::Range { .. } | Sort::Bool | Sort::Data(_) => Vec::new(),

@@ -21,7 +21,8 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, LocId};
 use ioxide_model::trace::Trace;
 
-/// The part of the time that costly looks may take: one part in this many.
+/// The part of the time that costly looks may take: one part in this many. Chosen by feel: fewer looks miss outputs
+/// that are too many for longer, more take time from inputs.
 const TIME_SHARE: u32 = 5;
 /// A look is costly if it is expected to take this many times as long as other moves. Chosen by feel: twice as long is
 /// within what replies vary by.
@@ -109,10 +110,13 @@ impl PricedLooks {
     /// Notes that the move took `time`; `is_silent` if it was a look and nothing came.
     pub(super) fn end_move(&mut self, time: Duration, is_silent: bool) {
         self.total = self.total.saturating_add(time);
+        debug_assert!(self.costly <= self.total, "costly looks are part of all moves");
         let (look, is_chosen) = (self.pending.take(), std::mem::take(&mut self.is_chosen));
         if look.is_some() && is_silent {
             self.silence = time;
         }
+        // A reply that came is a move like any other, also if the machine was slow: only silences and looks that were
+        // chosen in spite of their price are charged to the share of costly looks.
         if look.is_some() && (is_silent || is_chosen) {
             self.costly = self.costly.saturating_add(time);
         } else {
@@ -139,6 +143,7 @@ impl PricedLooks {
         known.visits += 1;
         let is_due = is_affordable && known.visits >= known.next_look;
         if is_due {
+            // Geometric distances: the first visits are looked at, later ones ever more seldom, but never none at all.
             known.next_look = known.visits.saturating_mul(VISITS_FACTOR);
             self.is_chosen = true;
         }
@@ -157,6 +162,7 @@ impl PricedLooks {
     }
 
     fn is_costly(&self, time: Duration) -> bool {
+        // The average of the moves that are not costly; before the first one, any time at all is costly.
         let usual = self.total.saturating_sub(self.costly).checked_div(self.moves);
         time > usual.unwrap_or_default().saturating_mul(COSTLY_FACTOR)
     }

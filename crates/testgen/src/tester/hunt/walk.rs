@@ -36,9 +36,10 @@ use crate::tester::{TesterMove, TesterStop};
 /// The number of labels of the first walk. Chosen by feel, as are the next two: long enough to leave the start, short
 /// enough to be shrunk.
 const FIRST_WALK: usize = 320;
-/// The number of labels of short walks.
+/// The number of labels of short walks, which begin in a rare state. Chosen by feel: what is new there is near.
 const SHORT_WALK: usize = 24;
-/// The greatest number of labels of a long walk.
+/// The greatest number of labels of a long walk. Chosen by feel: the memory and the time to shrink a run grow with its
+/// length.
 const MAX_WALK: usize = 4_000;
 /// The length of the longest sequences of inputs that are counted. Chosen by feel: sequences of six are too many to
 /// come again.
@@ -402,6 +403,7 @@ impl RandomWalks {
 
 /// Adds one to the count of `key`; beyond [`MAX_COUNTED`] keys no new ones are counted.
 fn count_bounded<K: Eq + std::hash::Hash>(counts: &mut FxHashMap<K, u32>, key: K) {
+    // Bounds the memory of a campaign without end; by then the counts of what is common are known.
     let is_full = counts.len() >= MAX_COUNTED;
     match counts.get_mut(&key) {
         Some(count) => *count = count.saturating_add(1),

@@ -47,6 +47,8 @@ impl Checksum {
             Self::Sum8 => bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte)).into(),
             Self::Xor8 => bytes.iter().fold(0u8, |sum, &byte| sum ^ byte).into(),
             Self::Crc16 => ccitt(bytes).into(),
+            // 0xa001 is 0x8005 with its bits reversed, 0xedb88320 the reversed polynomial 0x04c11db7 of Ethernet: a
+            // reflected CRC shifts to the right. CRC-32 also inverts its result.
             Self::Crc16Modbus => reflected_crc(bytes, 0xa001, 0xffff),
             Self::Crc32 => !reflected_crc(bytes, 0xedb8_8320, 0xffff_ffff),
         }
@@ -55,6 +57,7 @@ impl Checksum {
 
 /// Computes CRC-16/CCITT-FALSE, most significant bit first.
 fn ccitt(bytes: &[u8]) -> u16 {
+    // Bit by bit: messages are short, and a table would be more to read than it saves.
     bytes.iter().fold(0xffff, |crc, &byte| {
         let crc = crc ^ (u16::from(byte) << 8);
         (0..8).fold(crc, |crc, _| (crc << 1) ^ if crc & 0x8000 == 0 { 0 } else { 0x1021 })

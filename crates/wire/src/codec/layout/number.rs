@@ -76,6 +76,7 @@ impl NumberLayout {
             (None, None) => (rest, default),
         };
         let bits = digits.parse::<usize>().ok().filter(|_| !digits.starts_with(['0', '+']))?;
+        // Whole bytes only; `bits(..)` is for numbers that are smaller than a byte or lie across bytes.
         let is_known = bits % 8 == 0 && (8..=64).contains(&bits);
         is_known.then_some(Self { width: Width::Bytes(bits / 8), is_signed, endian })
     }
@@ -92,6 +93,7 @@ impl NumberLayout {
     /// The least and the greatest number that fits.
     #[must_use]
     pub fn bounds(self) -> (i128, i128) {
+        // A varint holds up to 64 bits.
         let bits = self.fixed_size().unwrap_or(8) * 8;
         if self.is_signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
@@ -116,6 +118,7 @@ impl NumberLayout {
     pub fn bytes(self, value: i128) -> Result<Vec<u8>, NumberOutOfBounds> {
         let value = self.fitting(value)?;
         let Width::Bytes(count) = self.width else { return Ok(varint(value as u64)) };
+        // Two's complement: the low bytes of a negative `i128` are those of the narrower number.
         let all = value.to_be_bytes();
         let mut bytes = all[all.len() - count..].to_vec();
         if self.endian == Endian::Little {
@@ -132,6 +135,7 @@ impl NumberLayout {
         if self.endian == Endian::Little {
             bytes.reverse();
         }
+        // Read as unsigned first; a value above the greatest that fits is a negative number in two's complement.
         let value = bytes.iter().fold(0i128, |sum, &byte| sum * 256 + i128::from(byte));
         let (_, greatest) = self.bounds();
         Some((if value > greatest { value - (1 << (8 * count)) } else { value }, count))
@@ -165,5 +169,6 @@ fn read_varint(bytes: &[u8]) -> Option<(i128, usize)> {
             return Some((value, n + 1));
         }
     }
+    // After ten bytes no further one can help: the number is too large, and waiting for its end would never end.
     (bytes.len() >= MAX_VARINT).then_some((i128::MAX, MAX_VARINT))
 }

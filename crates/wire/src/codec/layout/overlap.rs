@@ -16,6 +16,7 @@ impl MessageLayout {
     /// A special case before the general one is how precedence is meant.
     #[must_use]
     pub fn is_ambiguous_before(&self, later: &Self) -> bool {
+        // Two messages are told apart by a bit that is constant in both and differs, or by sizes that never meet.
         let (ours, theirs) = (self.known_bits(), later.known_bits());
         let differ = |(a, b): (&KnownBits, &KnownBits)| (a.bits ^ b.bits) & a.mask & b.mask != 0;
         if ours.iter().zip(&theirs).any(differ)
@@ -26,6 +27,8 @@ impl MessageLayout {
         }
         let known = |all: &[KnownBits]| all.iter().map(|known| known.mask.count_ones()).sum::<u32>();
         let at = |all: &[KnownBits], n: usize| all.get(n).copied().unwrap_or_default().mask;
+        // The earlier layout is a special case if every bit that is constant in the later one is constant in it too,
+        // with the same value (no two differ, as was checked above), and it has more of them.
         let is_special =
             (0..theirs.len()).all(|n| at(&theirs, n) & !at(&ours, n) == 0) && known(&ours) > known(&theirs);
         !is_special
@@ -42,6 +45,7 @@ impl MessageLayout {
     fn known_bits(&self) -> Vec<KnownBits> {
         let mut known = Vec::new();
         for item in &self.items {
+            // Behind an item of varying size, the position of a byte is not known any more.
             let Some(size) = item.fixed_size() else { break };
             known.extend(item.known_bits(size));
         }

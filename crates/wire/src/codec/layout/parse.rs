@@ -133,6 +133,7 @@ impl MessageLayout {
         for (n, part) in split(text).into_iter().enumerate() {
             let part = part.trim();
             let wrong = |problem| BadLayout { number: n + 1, item: cut(part, 40), problem };
+            // Items are placed one after the other, because a length decides how a field behind it is read.
             let item = item(part, endian).and_then(|item| layout.place_item(item));
             layout.items.push(item.map_err(wrong)?);
         }
@@ -146,6 +147,7 @@ impl MessageLayout {
 
     /// Returns `item` as it stands after the items so far: counted, if a length before it counts it.
     fn place_item(&self, mut item: LayoutItem) -> Result<LayoutItem, BadLayoutItem> {
+        // A field that has two places would have two values.
         for (name, _) in item.fields() {
             if self.fields().any(|(other, _)| other == name) {
                 return Err(BadLayoutItem::Twice(name.to_owned()));
@@ -154,6 +156,7 @@ impl MessageLayout {
         let counted = |name: &str| self.lengths().any(|other| other == name);
         match &mut item {
             LayoutItem::Bytes { field, extent, .. } if counted(field) => match extent {
+                // A field without a size reads to the end of the message unless a length before it counts it.
                 FieldExtent::Rest => *extent = FieldExtent::Counted,
                 _ => return Err(BadLayoutItem::LengthTwice(field.clone())),
             },
@@ -163,6 +166,7 @@ impl MessageLayout {
                 }
             }
         }
+        // The reader goes from left to right: a length behind its field comes too late to say where the field ends.
         if let Some(name) = item.lengths().find(|name| self.fields().any(|(field, _)| field == *name)) {
             return Err(BadLayoutItem::LengthBehind(name.to_owned()));
         }
@@ -180,6 +184,7 @@ impl MessageLayout {
             return Err((0, BadLayoutItem::Empty));
         }
         for (n, item) in self.items.iter().enumerate() {
+            // What goes to the end leaves as many bytes as the items behind it have, so these must have a fixed size.
             if let LayoutItem::Bytes { field, extent: FieldExtent::Rest, .. } = item
                 && self.items[n + 1..].iter().any(|item| item.fixed_size().is_none())
             {
@@ -192,6 +197,7 @@ impl MessageLayout {
                 return Err((n, BadLayoutItem::NoBytesField(name.to_owned())));
             }
         }
+        // Adding up without overflow: sizes come from a text that anybody may have written.
         let size = self.items.iter().filter_map(LayoutItem::fixed_size).fold(0, usize::saturating_add);
         if size > max_message() {
             return Err((0, BadLayoutItem::TooLong));
@@ -220,6 +226,7 @@ fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut quoted, mut start) = (Vec::new(), 0i32, false, 0);
     for (at, c) in text.char_indices() {
         match c {
+            // A comma inside a quoted constant or inside brackets belongs to the item.
             '\'' => quoted = !quoted,
             _ if quoted => (),
             '(' => depth += 1,
@@ -263,12 +270,12 @@ fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
             Some((inside, "")) => size(inside).map(LayoutItem::Skip),
             _ => Err(BadLayoutItem::SkipForm),
         },
-        _ => check(word, rest, endian),
+        _ => parse_checksum(word, rest, endian),
     }
 }
 
 /// Parses the name of a checksum, with or without its byte order.
-fn check(word: &str, rest: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
+fn parse_checksum(word: &str, rest: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     let named = |name: &str, endian| Checksum::from_name(name).map(|check| LayoutItem::Check(check, endian));
     let suffixed = |suffix, endian| word.strip_suffix(suffix).and_then(|name| named(name, endian));
     let item = named(word, endian)
@@ -285,6 +292,8 @@ fn parse_role(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutI
     }
     if let Some((of, plus)) = text.strip_prefix("len").and_then(|rest| split_brackets(rest.trim_start())) {
         let of = match of.trim() {
+            // The size of this number would depend on the length of the message, which depends on the size of this
+            // number.
             "message" if number.width == Width::Varint => {
                 return Err(BadLayoutItem::VaryingLength);
             }
@@ -305,6 +314,7 @@ fn parse_role(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutI
         (_, Some((inside, ""))) => split(inside).into_iter().map(pair).collect::<Result<Vec<_>, _>>()?,
         _ => return Err(BadLayoutItem::NamesForm),
     };
+    // Names and numbers stand for each other in both directions, so neither may occur twice.
     for (n, (name, value)) in names.iter().enumerate() {
         number.fitting(*value)?;
         if names[..n].iter().any(|(other, number)| other == name || number == value) {
@@ -399,6 +409,7 @@ fn size(text: &str) -> Result<usize, BadLayoutItem> {
 /// Parses the name of a field.
 fn name(text: &str) -> Result<String, BadLayoutItem> {
     let text = text.trim();
+    // A name of the model, so that a field of a message can have it.
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
     match text {
         "" => Err(BadLayoutItem::NameMissing),

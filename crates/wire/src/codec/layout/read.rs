@@ -13,6 +13,8 @@ impl MessageLayout {
     pub fn decode(&self, bytes: &[u8]) -> Result<Vec<(&str, LayoutValue)>, LayoutMismatch> {
         let mut reading = LayoutReader { bytes, at: 0, lengths: Vec::new(), fields: Vec::new() };
         for (n, item) in self.items.iter().enumerate() {
+            // Only the fixed sizes behind an item are known before it is read. That is enough: `check_items` refuses a
+            // field that goes to the end if an item of varying size follows it.
             let after = self.items[n + 1..].iter().filter_map(LayoutItem::fixed_size).sum();
             reading.item(item, after)?;
         }
@@ -106,6 +108,8 @@ impl<'l> LayoutReader<'_, 'l> {
         };
         match what {
             NumberRole::Const(expected) => must_be(*expected),
+            // A length of the message or of the rest chooses nothing here, since all bytes are there already; it is
+            // only checked.
             NumberRole::Len(LengthOf::Message, plus) => must_be(total as i128 + plus),
             NumberRole::Len(LengthOf::Rest, plus) => must_be(rest as i128 + plus),
             NumberRole::Len(LengthOf::Field(name), plus) => {
@@ -126,6 +130,7 @@ impl<'l> LayoutReader<'_, 'l> {
 
     /// Reads a number and takes it apart, the highest bits first.
     fn bits(&mut self, number: NumberLayout, parts: &'l [(u32, NumberRole)]) -> Result<(), LayoutMismatch> {
+        // The parts of one number share its bytes, so an error about any of them names the first byte of the number.
         let (value, width) = self.read_number(number)?;
         let mut left: u32 = parts.iter().map(|(count, _)| count).sum();
         for (count, what) in parts {
@@ -153,6 +158,7 @@ impl<'l> LayoutReader<'_, 'l> {
                 bytes[..kept].to_vec()
             }
             FieldExtent::Counted => {
+                // `place_item` makes a field counted only behind its length, so the length was read before.
                 let length =
                     self.lengths.iter().find(|(other, _)| *other == name).map_or(0, |(_, length)| *length);
                 self.take_bytes(length)?.to_vec()
@@ -178,6 +184,7 @@ impl<'l> LayoutReader<'_, 'l> {
 
     /// Reads a checksum and compares it with that of the bytes before it.
     fn check(&mut self, check: Checksum, endian: Endian) -> Result<(), LayoutMismatch> {
+        // A checksum covers all bytes before it, those of constants and lengths too.
         let (start, expected) = (self.at, i128::from(check.compute(&self.bytes[..self.at])));
         let number = NumberLayout { width: Width::Bytes(check.width()), is_signed: false, endian };
         match self.read_number(number)? {

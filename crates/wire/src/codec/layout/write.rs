@@ -97,9 +97,12 @@ impl MessageLayout {
         let total = lengths.iter().sum();
         let mut bytes = Vec::with_capacity(total);
         for (item, length) in self.items.iter().zip(&lengths) {
+            // The lengths were computed before anything is written, since a length stands before the bytes that it
+            // counts.
             let sizes = LayoutSizes { total, rest: total - bytes.len() - length };
             item.write(fields, sizes, &mut bytes)?;
         }
+        debug_assert_eq!(bytes.len(), total, "every item has the size that was computed for it");
         Ok(bytes)
     }
 
@@ -130,6 +133,7 @@ impl LayoutItem {
                 Ok(bytes_of(fields, field)?.len() + mark.len())
             }
             (None, Self::Bytes { field, .. }) => Ok(bytes_of(fields, field)?.len()),
+            // Only numbers and fields have a size that varies; the other items were answered by their fixed size.
             (None, _) => Ok(0),
         }
     }
@@ -156,6 +160,7 @@ impl LayoutItem {
                     FieldExtent::Until(mark) => bytes.extend(mark),
                 }
             }
+            // What is written so far is what the reader has read so far, so both sum up the same bytes.
             Self::Check(check, endian) => {
                 let number =
                     NumberLayout { width: Width::Bytes(check.width()), is_signed: false, endian: *endian };
@@ -173,6 +178,8 @@ fn fits(form: FieldForm, extent: &FieldExtent, value: &[u8]) -> Result<(), Exten
     let found = value.len();
     match (extent, form) {
         (FieldExtent::Counted | FieldExtent::Rest, _) => Ok(()),
+        // Bytes may end with zeros of their own, so they must fill their place; a text may be shorter, and the zeros
+        // that fill its place are dropped when it is read.
         (&FieldExtent::Fixed(size), FieldForm::Hex) if found != size => {
             Err(ExtentUnfit::Size { found, size })
         }
@@ -213,6 +220,7 @@ fn bits(
     let mut all = 0i128;
     for (count, what) in parts {
         let value = what.value(fields, sizes)?;
+        // A part that is too large would change the part before it.
         if !(0..1 << count).contains(&value) {
             return Err(LayoutUnfit::Bits { what: what.role_text(), value, count: *count });
         }

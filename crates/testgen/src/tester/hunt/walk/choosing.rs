@@ -63,6 +63,8 @@ impl RandomWalks {
                 None => (was_tried, MAX_GRAM, times(id, most)),
             }
         };
+        // The rank has no random part, so that ties are broken by the generator alone and the same seed makes the same
+        // walk.
         let best = candidates.iter().map(|&id| rank(id)).min();
         let best: Vec<SwitchId> = candidates.iter().copied().filter(|&id| Some(rank(id)) == best).collect();
         *best.choose(&mut self.rng).unwrap_or(&candidates[0])

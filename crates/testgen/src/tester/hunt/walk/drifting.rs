@@ -30,7 +30,8 @@ const PROBE_ONE_IN: u32 = 8;
 const MAX_WITHOUT_PROGRESS: usize = 16;
 /// The number of labels within which the input of the plan must become possible. Chosen by feel: a login or two.
 const MAX_LABELS_UNTIL_POSSIBLE: usize = 48;
-/// A probe that takes back one part in this many of the way is not sent again in this run.
+/// A probe that takes back one part in this many of the way is not sent again in this run. Chosen by feel: a smaller
+/// part is made good by the next few messages.
 const UNDONE_ONE_IN: i64 = 16;
 /// The number of labels that a run goes on where the drift has led it. Chosen by feel, as for purposes.
 const GO_ON: usize = 48;
@@ -99,6 +100,8 @@ impl RandomWalks {
         match next {
             Some(_) => self.run.drift = Some(drift),
             None => {
+                // A plan that did not get past its mark led nowhere, and is not tried again; one that did aims at the
+                // next mark.
                 let passed =
                     drift.farthest.is_some_and(|amount| drift.mark.is_some_and(|mark| amount >= mark));
                 self.drift.record(drift.at, drift.mark.filter(|_| passed));
@@ -131,6 +134,7 @@ impl RandomWalks {
         if trace.len() > drift.last_sent + MAX_LABELS_UNTIL_POSSIBLE {
             return None;
         }
+        // The input of the plan is not possible here: the walk goes on until it is, within a limit.
         let Some(state) = state else { return self.choose_stimulus(cx, monitor, &belief) };
         let amount = drift.plan.amount(state.values.get(drift.plan.var)?);
         drift.notice(amount);
@@ -281,6 +285,8 @@ impl RandomWalks {
 impl DriftRun {
     /// Takes the amount before the next message into account.
     fn notice(&mut self, amount: i64) {
+        // A probe such as `reset` or `remove` takes the variable back to its start; with it the mark would never be
+        // passed.
         if let Some((id, before)) = self.probe.take() {
             let undone = before.saturating_sub(amount);
             if undone > self.gain.saturating_mul(2).max(before / UNDONE_ONE_IN) {

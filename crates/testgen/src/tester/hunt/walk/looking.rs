@@ -138,6 +138,7 @@ impl RandomWalks {
         }
         let answered = |id: &SwitchId| !reply_gates(sts, *id).is_empty();
         let unique = |id: &SwitchId| answered(id) && has_unique_reply(sts, *id);
+        // In order of preference; candidates stay as they are if none of them is answered.
         let settling: [Vec<SwitchId>; 2] = [
             candidates.iter().copied().filter(unique).collect(),
             candidates.iter().copied().filter(answered).collect(),
