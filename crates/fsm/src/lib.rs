@@ -51,5 +51,6 @@ pub mod product;
 pub mod read;
 pub mod reduce;
 pub mod suite;
+pub mod table;
 pub mod theory;
 pub mod word;

@@ -9,7 +9,8 @@
 
 use std::collections::VecDeque;
 
-use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
+use ioxide_fsm::error::MachineRefusal;
+use ioxide_fsm::mealy::{InputId, MachineListing, Mealy, OutputId, StateId, TransitionRow};
 use ioxide_fsm::word::Word;
 use rustc_hash::FxHashSet;
 
@@ -53,6 +54,37 @@ impl MachineDifference {
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty()
     }
+}
+
+/// Returns the machine of `listing`, with ids of inputs and outputs that the machine of `other` shares: those of all
+/// names in order.
+///
+/// # Errors
+/// If it is not deterministic.
+pub fn machine_with_shared_ids(
+    listing: &MachineListing,
+    other: &MachineListing,
+) -> Result<Mealy, MachineRefusal> {
+    let sorted = |name: fn(&TransitionRow) -> &String| {
+        let mut names: Vec<&String> = listing.rows.iter().chain(&other.rows).map(name).collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    let (inputs, outputs) = (sorted(|row| &row.input), sorted(|row| &row.output));
+    // Transitions of an unreachable state give every name its id; the state is dropped again.
+    let nowhere = "\0".to_owned();
+    let mut rows = Vec::new();
+    let longest = inputs.len().max(outputs.len());
+    for i in 0..longest {
+        let from = format!("{nowhere}{i}");
+        let (input, output) =
+            (inputs[i.min(inputs.len() - 1)].clone(), outputs[i.min(outputs.len() - 1)].clone());
+        rows.push(TransitionRow { from: from.clone(), input, output, to: from });
+    }
+    rows.extend(listing.rows.iter().cloned());
+    let all = MachineListing { rows, ..listing.clone() };
+    Mealy::from_listing(&all).map(|machine| machine.reachable_part())
 }
 
 /// The differences between `old` and `new`; ids of inputs and outputs must mean the same in both.

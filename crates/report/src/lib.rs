@@ -45,6 +45,7 @@ pub mod junit;
 pub mod layout;
 pub mod markdown;
 pub mod mermaid;
+pub mod mutants;
 pub mod run_number;
 pub mod script;
 pub mod step_kind;

@@ -5,6 +5,7 @@
 mod answering;
 mod classes;
 mod first_reply;
+mod limited;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use thiserror::Error;
 pub use self::answering::{AnsweringSystem, collect_greeting};
 pub use self::classes::ClassSystem;
 pub use self::first_reply::FirstReply;
+pub use self::limited::{CountingEnd, TimeLimitedSystem};
 
 /// More outputs than this after one input are taken to be endless: no protocol that was tested sends a hundredth of it.
 pub const MAX_ANSWERS: usize = 10_000;

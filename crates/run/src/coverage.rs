@@ -29,7 +29,7 @@ use ioxide_model::value::Value;
 use ioxide_symex::{Belief, Ctx};
 
 use self::comparisons::Comparisons;
-pub use self::enough::EnoughCoverage;
+pub use self::enough::{EnoughCoverage, OrderedCoverage};
 use self::item::CoverageItem;
 pub use self::record::CoverageRecord;
 pub use self::survey::{CoverageSurvey, MeasureCount};

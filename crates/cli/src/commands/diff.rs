@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use ioxide_fsm::error::MachineRefusal;
-use ioxide_fsm::mealy::{MachineListing, MachineNames, Mealy, OutputId, TransitionRow};
+use ioxide_fsm::mealy::{MachineNames, Mealy, OutputId};
 use ioxide_fsm::word::Word;
-use ioxide_learn::difference::{ChangedAnswer, MachineDifference, difference};
+use ioxide_learn::difference::{ChangedAnswer, MachineDifference, difference, machine_with_shared_ids};
 use serde_json::{Value as Json, json};
 
 use crate::args::DiffArgs;
@@ -20,6 +20,9 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {
     let _stage = limit::stage("comparing the machines");
     let old = NamedMachine::load(&args.old, &[], &request)?.listing;
     let new = NamedMachine::load(&args.new, &[], &request)?.listing;
+    let machine = |path: &str, listing, other| {
+        machine_with_shared_ids(listing, other).map_err(|refusal| refusal_error(path, &refusal))
+    };
     let (old, new) = (machine(&args.old, &old, &new)?, machine(&args.new, &new, &old)?);
     let found = limit::run_within(&request.halt, || difference(&old, &new));
     let view = DiffView { args, old: &old, new: &new, found: &found };
@@ -32,32 +35,10 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {
     exit::status_after_output(if found.is_empty() { ExitStatus::Success } else { ExitStatus::Failure }, told)
 }
 
-/// The machine, with ids of inputs and outputs that both machines share: those of all names in order.
-fn machine(path: &str, listing: &MachineListing, other: &MachineListing) -> Result<Mealy, CliError> {
-    let sorted = |name: fn(&TransitionRow) -> &String| {
-        let mut names: Vec<&String> = listing.rows.iter().chain(&other.rows).map(name).collect();
-        names.sort();
-        names.dedup();
-        names
-    };
-    let (inputs, outputs) = (sorted(|row| &row.input), sorted(|row| &row.output));
-    // Transitions of an unreachable state give every name its id; the state is dropped again.
-    let nowhere = "\0".to_owned();
-    let mut rows = Vec::new();
-    let longest = inputs.len().max(outputs.len());
-    for i in 0..longest {
-        let from = format!("{nowhere}{i}");
-        let (input, output) =
-            (inputs[i.min(inputs.len() - 1)].clone(), outputs[i.min(outputs.len() - 1)].clone());
-        rows.push(TransitionRow { from: from.clone(), input, output, to: from });
-    }
-    rows.extend(listing.rows.iter().cloned());
-    let all = MachineListing { rows, ..listing.clone() };
-    let refused = |refusal: MachineRefusal| {
-        CliError::new(ExitStatus::Model, format!("`{path}`: {refusal}"))
-            .help("only deterministic machines are compared")
-    };
-    Mealy::from_listing(&all).map(|machine| machine.reachable_part()).map_err(refused)
+/// Returns the error of a machine that cannot be compared.
+fn refusal_error(path: &str, refusal: &MachineRefusal) -> CliError {
+    CliError::new(ExitStatus::Model, format!("`{path}`: {refusal}"))
+        .help("only deterministic machines are compared")
 }
 
 struct DiffView<'a> {

@@ -12,6 +12,7 @@ use std::path::Path;
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_report::mutants::source_line;
 use ioxide_run::kill_journal::{Journal, JournalError, outcome_word};
 use ioxide_run::suite::{SuiteTest, SuiteWriter, TraceTest};
 use ioxide_symex::Ctx;
@@ -24,7 +25,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::page::{MutatedModel, ShownSuite};
 use super::conform::{trace_lines, wire};
-use super::mutate::{select_mutants, source_line};
+use super::mutate::select_mutants;
 use crate::args::{CompletionArg, DecideArgs, KillArgs, MutantArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
@@ -87,7 +88,7 @@ pub fn show_suite(
     };
     let unknown = decided.outcomes.iter().flatten().any(MutantOutcome::is_unknown);
     let whole = !unknown && decided.halted.is_none() && suite.halted.is_none();
-    let partial = || limit::status(&request.halt, ExitStatus::Inconclusive);
+    let partial = || limit::halted_status(&request.halt, ExitStatus::Inconclusive);
     exit::status_after_output(if whole { ExitStatus::Success } else { partial() }, told)
 }
 
@@ -126,8 +127,15 @@ pub fn decide_mutants(
         });
         Ok(journal.as_mut().map_or(Ok(()), |journal| journal.add_decision(model, &mutants[at], outcome))?)
     };
-    let outcomes =
-        workers::decide(model, &mutants, &config, workers::jobs(decide), request, known, &mut told)?;
+    let outcomes = workers::decide_on_all_cores(
+        model,
+        &mutants,
+        &config,
+        workers::jobs(decide),
+        request,
+        known,
+        &mut told,
+    )?;
     let is_cut = |outcome: &Option<MutantOutcome>| outcome.as_ref().is_none_or(MutantOutcome::is_unknown);
     let halted = request.halt.halt_reason().filter(|_| outcomes.iter().any(is_cut));
     Ok(DecidedMutants { mutants, outcomes, halted })

@@ -5,12 +5,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
-use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_testgen::mutate::{
-    Edit, Mutant, MutantSelection, MutationChange, MutationOperator, Sample, select,
-};
-use serde_json::{Value as Json, json};
+use ioxide_report::mutants::mutants_json;
+use ioxide_testgen::mutate::{Mutant, MutantSelection, MutationOperator, Sample, select};
+use serde_json::Value as Json;
 
 use crate::args::{MutantArgs, MutateArgs};
 use crate::exit::{CliError, ExitStatus};
@@ -23,7 +21,7 @@ pub fn run(args: &MutateArgs) -> Result<ExitStatus, CliError> {
     let halt = limit::halt(&args.limit);
     let _stage = limit::stage("making mutants");
     let mutants = limit::run_within(&halt, || select_mutants(&mut model, &args.mutants))?;
-    let catalogue = || catalogue(&sources, &model, &mutants);
+    let catalogue = || mutants_json(&sources, &model, &mutants);
     if let Some(folder) = &args.out {
         write_mutants(folder, &catalogue(), &model, &mutants)
             .map_err(|error| CliError::usage(format!("cannot write to `{folder}`: {error}")))?;
@@ -83,40 +81,6 @@ fn parse_operators(text: &str) -> Result<Vec<MutationOperator>, CliError> {
         })
     };
     text.split(',').map(parse).collect()
-}
-
-/// Returns the list of mutants, with the place of each change.
-fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
-    let edit = |edit: &Edit| {
-        let switch = edit.switch().map(|(id, _)| model.sts.switches[id].label.to_string());
-        let variable = match edit.change {
-            MutationChange::Initial(var, _) => Some(model.pool.var_info(var).name.to_string()),
-            MutationChange::Switch(..) => None,
-        };
-        json!({
-            "switch": switch,
-            "variable": variable,
-            "operator": edit.operator.name(),
-            "line": source_line(sources, model, edit),
-            "before": edit.show_before(model),
-            "after": (edit.operator != MutationOperator::Delete).then(|| edit.show_after(model)),
-        })
-    };
-    let mutant = |mutant: &Mutant| {
-        let edits: Vec<Json> = mutant.edits.iter().map(edit).collect();
-        json!({ "id": mutant.id, "edits": edits })
-    };
-    json!({ "version": 1, "mutants": mutants.iter().map(mutant).collect::<Vec<_>>() })
-}
-
-/// Returns the line of the source where the changed switch or variable stands, 0 if it stands nowhere.
-pub fn source_line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
-    let span = match edit.change {
-        MutationChange::Switch(id, _) => Some(model.sts.switches[id].span),
-        MutationChange::Initial(var, _) => model.sts.vars.iter().find(|it| it.var == var).map(|it| it.span),
-    };
-    let Some(span) = span else { return 0 };
-    if sources.slice(span).is_empty() { 0 } else { sources.line_column(span).line }
 }
 
 /// Writes the list of mutants and their differences into `folder`.

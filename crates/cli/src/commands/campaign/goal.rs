@@ -3,14 +3,12 @@
 //! One machine would have stopped there, so no unit after that is wanted. Units that come too early wait for those
 //! before. `test --until` waits for coverage, `score --until` for a score.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 
 use ioxide_campaign::part::{Manifest, UNITS};
 use ioxide_campaign::scan::{ScannedPart, unit_text};
-use ioxide_model::sts::Sts;
 use ioxide_run::campaign::unit::UnitRecord;
-use ioxide_run::coverage::{CoverageRecord, EnoughCoverage};
+use ioxide_run::coverage::{EnoughCoverage, OrderedCoverage};
 use ioxide_symex::Ctx;
 
 use crate::args::{CliArgs, CliCommand, SolverArgs, TestArgs};
@@ -23,18 +21,9 @@ use ioxide_testgen::kill::standing::ScoreSoFar;
 /// The goal at which a campaign ends.
 pub enum CampaignGoal {
     /// Coverage.
-    Coverage(Box<CoverageGoal>),
+    Coverage(Box<OrderedCoverage>),
     /// A mutation score.
     Score(ScoreSoFar),
-}
-
-/// The coverage at which a campaign of `test --until` ends.
-pub struct CoverageGoal {
-    sts: Sts,
-    enough: EnoughCoverage,
-    /// The number of the next unit that is added; those before it are.
-    next: u64,
-    early: BTreeMap<u64, CoverageRecord>,
 }
 
 impl CampaignGoal {
@@ -44,7 +33,7 @@ impl CampaignGoal {
         let words = std::iter::once("ioxide").chain(manifest.args.iter().map(String::as_str));
         match CliArgs::try_parse_from(words).map(|args| args.command) {
             Ok(CliCommand::Test(test)) => {
-                Ok(CoverageGoal::from_test(&test, solver)?.map(|goal| Self::Coverage(Box::new(goal))))
+                Ok(coverage_goal(&test, solver)?.map(|goal| Self::Coverage(Box::new(goal))))
             }
             Ok(CliCommand::Score(score)) if score.until.is_some() => {
                 Ok(Some(Self::Score(ScoreSoFar::new(score.until, score.part.n_rounds(), manifest.count))))
@@ -56,14 +45,21 @@ impl CampaignGoal {
     /// Adds the results of a part; returns the unit after which the goal is met, `None` if it is not or the part is
     /// unreadable.
     pub fn add_part(&mut self, part: &ScannedPart) -> Option<u64> {
+        let mut file = File::open(part.dir.join(UNITS)).ok()?;
+        let mut read = |&span| unit_text(&mut file, &part.dir, span).ok().map(|text| text.result);
         match self {
-            Self::Coverage(goal) => goal.add_part(part),
+            Self::Coverage(coverage) => {
+                let mut units = Vec::new();
+                for span in &part.spans {
+                    let result: UnitRecord = serde_json::from_value(read(span)?).ok()?;
+                    units.push((span.unit, result.coverage));
+                }
+                coverage.add_units(units)
+            }
             Self::Score(so_far) => {
-                let mut file = File::open(part.dir.join(UNITS)).ok()?;
                 let mut end = None;
-                for &span in &part.spans {
-                    let text = unit_text(&mut file, &part.dir, span).ok()?;
-                    end = so_far.add(span.unit, read_standing(&text.result));
+                for span in &part.spans {
+                    end = so_far.add(span.unit, read_standing(&read(span)?));
                 }
                 end
             }
@@ -71,30 +67,11 @@ impl CampaignGoal {
     }
 }
 
-impl CoverageGoal {
-    /// The goal of `test`, if it has one.
-    fn from_test(test: &TestArgs, solver: &SolverArgs) -> Result<Option<Self>, CliError> {
-        let Some(measure) = test.until else { return Ok(None) };
-        let (_, mut spec) = load::load_model(&test.model.file, &test.model.settings())?;
-        let mut solver = SolverRequest::new(solver, limit::halt(&test.limit)).make()?;
-        let enough = EnoughCoverage::new(&mut Ctx::new(&mut spec, &mut *solver), measure.into());
-        Ok(Some(Self { sts: spec.sts, enough, next: 0, early: BTreeMap::new() }))
-    }
-
-    /// Adds the results of a part; returns the unit after which the goal is met, `None` if it is not or the part is
-    /// unreadable.
-    fn add_part(&mut self, part: &ScannedPart) -> Option<u64> {
-        let mut file = File::open(part.dir.join(UNITS)).ok()?;
-        for &span in part.spans.iter().filter(|span| span.unit >= self.next) {
-            let text = unit_text(&mut file, &part.dir, span).ok()?;
-            let result: UnitRecord = serde_json::from_value(text.result).ok()?;
-            self.early.insert(span.unit, result.coverage);
-        }
-        while !self.enough.is_met() {
-            let told = self.early.remove(&self.next)?;
-            self.enough.add(&self.sts, &told)?;
-            self.next += 1;
-        }
-        self.next.checked_sub(1)
-    }
+/// Returns the coverage at which `test` ends, if it has such a goal.
+fn coverage_goal(test: &TestArgs, solver: &SolverArgs) -> Result<Option<OrderedCoverage>, CliError> {
+    let Some(measure) = test.until else { return Ok(None) };
+    let (_, mut spec) = load::load_model(&test.model.file, &test.model.settings())?;
+    let mut solver = SolverRequest::new(solver, limit::halt(&test.limit)).make()?;
+    let enough = EnoughCoverage::new(&mut Ctx::new(&mut spec, &mut *solver), measure.into());
+    Ok(Some(OrderedCoverage::new(spec.sts, enough)))
 }

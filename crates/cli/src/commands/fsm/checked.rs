@@ -5,8 +5,8 @@ use std::io::{self, BufReader, Write};
 use ioxide_fsm::complete::{Certificate, Judgement, judge};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::product::difference;
+use ioxide_fsm::table::list_transitions;
 use ioxide_fsm::word::{Word, show_word};
-use ioxide_model::index::Idx;
 use ioxide_model::label::{Label, input_name};
 use ioxide_run::suite::{SuiteReader, SuiteTest};
 use serde_json::{Value as Json, json};
@@ -137,32 +137,13 @@ fn bracket_word(spec: &SuiteModel, word: &Word) -> String {
 }
 
 fn show_missed(out: &mut impl Write, spec: &SuiteModel, machine: &Mealy) -> io::Result<()> {
-    for row in rows(spec, machine) {
+    for row in list_transitions(machine, spec.names()) {
         writeln!(out, "  {row}")?;
     }
     if let Some(word) = difference(&spec.to_mealy(), machine) {
         writeln!(out, "  it answers <{}> wrongly", show_word(spec.names(), &word))?;
     }
     Ok(())
-}
-
-/// The transitions of a machine in the names of the specification: `state input output next`.
-fn rows(spec: &SuiteModel, machine: &Mealy) -> Vec<String> {
-    let machine = machine.reachable_part();
-    let names = spec.names();
-    let mut rows = Vec::new();
-    for state in machine.states() {
-        for input in machine.inputs() {
-            let Some(edge) = machine.edge(state, input) else { continue };
-            let output = if edge.output.index() < names.outputs.len() {
-                names.outputs[edge.output].as_str()
-            } else {
-                "something-else"
-            };
-            rows.push(format!("{} {} {output} {}", state.index(), names.inputs[input], edge.next.index()));
-        }
-    }
-    rows
 }
 
 fn as_json(args: &FsmArgs, spec: &SuiteModel, suite: &[Word], judgement: &Judgement) -> Json {
@@ -181,7 +162,7 @@ fn as_json(args: &FsmArgs, spec: &SuiteModel, suite: &[Word], judgement: &Judgem
         }
         Judgement::Incomplete(machine) => {
             result["complete"] = json!(false);
-            result["misses"] = json!(rows(spec, machine));
+            result["misses"] = json!(list_transitions(machine, spec.names()));
             let word = difference(&spec.to_mealy(), machine).unwrap_or_default();
             result["shown_by"] = json!(show_word(spec.names(), &word));
         }

@@ -7,13 +7,13 @@ use ioxide_fsm::mealy::{MachineListing, MachineNames};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::align_names;
 use ioxide_fsm::reduce::{
-    AdaptiveCase, AdaptiveSystem as Answering, CountingPlan, CountingVariant, PlayedMachine as Played,
-    ReductionReport, ReductionVerdict, Repeated, on_demand_counting, state_counting,
+    AdaptiveSystem as Answering, CountingPlan, CountingVariant, PlayedMachine as Played, ReductionReport,
+    ReductionVerdict, Repeated, on_demand_counting, state_counting,
 };
-use ioxide_fsm::word::{IoWord, show_io, show_word};
+use ioxide_fsm::word::{show_io, show_word};
 use ioxide_project::PlayedName;
 use ioxide_report::html::suite::{SuiteVerdict, SuiteView};
-use ioxide_run::answers::AnswerError;
+use ioxide_run::answers::{AnswerError, CountingEnd, TimeLimitedSystem};
 use ioxide_smt::halt::{Halt, Halted};
 use serde_json::json;
 
@@ -148,32 +148,9 @@ impl CountedMachine<'_> {
     }
 }
 
-/// A system that is asked as long as there is time.
-struct TimeLimitedSystem<S> {
-    system: S,
-    halt: Halt,
-}
-
-/// The reason why counting ended early.
-enum CountingEnd<E> {
-    Halted(Halted),
-    Trouble(E),
-}
-
-impl<S: Answering> Answering for TimeLimitedSystem<S> {
-    type Error = CountingEnd<S::Error>;
-
-    fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, Self::Error> {
-        match self.halt.halt_reason() {
-            Some(halted) => Err(CountingEnd::Halted(halted)),
-            None => self.system.observe(case).map_err(CountingEnd::Trouble),
-        }
-    }
-}
-
 /// Returns the error of counting that ended without a failure before all words were tested.
 fn not_counted(halted: Halted, halt: &Halt) -> CliError {
-    let status = limit::status(halt, ExitStatus::Inconclusive);
+    let status = limit::halted_status(halt, ExitStatus::Inconclusive);
     CliError::new(status, format!("unknown: {halted} before all words were tested"))
         .help("raise `--time-limit`")
 }

@@ -133,7 +133,7 @@ impl SuiteJob<'_> {
 /// A part of a complete suite proves nothing, so none is handed out.
 fn reject_partial(halt: &Halt, size: &SuiteSize) -> Result<(), CliError> {
     let Some(halted) = halt.halt_reason() else { return Ok(()) };
-    let status = limit::status(halt, ExitStatus::Inconclusive);
+    let status = limit::halted_status(halt, ExitStatus::Inconclusive);
     let SuiteSize { tests, symbols } = size;
     Err(CliError::new(
         status,

@@ -7,6 +7,7 @@ use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_fsm::mealy::{Mealy, StateId, SuiteModel};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::{align_names, product};
+use ioxide_fsm::table::write_table;
 use ioxide_fsm::theory::{ChoiceTheory, DeterministicTheory, KnownExistence};
 use ioxide_fsm::word::Word;
 use serde_json::{Value as Json, json};
@@ -69,16 +70,7 @@ pub fn write_reduced(args: &FsmArgs) -> Result<ExitStatus, CliError> {
 
 /// The machine as a table (state, input, output, next state), into the file or to stdout; the initial state first.
 fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, CliError> {
-    let names = machine.names();
-    let mut lines: Vec<(bool, String)> = Vec::new();
-    for row in machine.transitions() {
-        let (from, input, output, to) = row;
-        let words = [&names.states[from], &names.inputs[input], &names.outputs[output], &names.states[to]];
-        let words: Vec<String> = words.into_iter().map(|word| word.split_whitespace().collect()).collect();
-        lines.push((from != machine.initial(), words.join(" ")));
-    }
-    lines.sort_by_key(|(is_other, _)| *is_other);
-    let text: String = lines.into_iter().map(|(_, line)| line + "\n").collect();
+    let text = write_table(machine);
     match &args.out {
         None => {
             exit::status_after_output(ExitStatus::Success, io::stdout().lock().write_all(text.as_bytes()))

@@ -5,12 +5,12 @@ use ioxide_model::sts::Model;
 use ioxide_report::html::ReportPage;
 use ioxide_report::html::model::ModelPart;
 use ioxide_report::html::mutation::{MutantFate, MutantRow, MutationPage, TestRow};
+use ioxide_report::mutants::source_line;
 use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
 use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::mutate::Mutant;
 
 use super::super::conform::trace_lines;
-use super::super::mutate::source_line;
 use crate::exit::CliError;
 use crate::html::a_priori;
 use crate::solver::SolverRequest;
