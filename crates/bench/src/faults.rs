@@ -110,7 +110,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         all.push(rows);
     }
     show::foot(args, &modes, &all)?;
-    Ok(status(&all))
+    Ok(status_of_rows(&all))
 }
 
 /// Shows rows that were measured before.
@@ -118,7 +118,7 @@ fn show_rows(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Result<Exi
     show::head(args, modes)?;
     all.iter().try_for_each(|rows| show::row(args, rows))?;
     show::foot(args, modes, all)?;
-    Ok(status(all))
+    Ok(status_of_rows(all))
 }
 
 /// Measures all testers on one fault, and the number of campaigns in which its correct twin fails.
@@ -139,7 +139,7 @@ fn measure_fault(
 
 /// Returns success if the first tester, which is the default one unless others are named, finds every fault with every
 /// seed, and no correct twin fails.
-fn status(all: &[Rows]) -> ExitStatus {
+fn status_of_rows(all: &[Rows]) -> ExitStatus {
     let is_complete = |rows: &Rows| {
         rows.correct_fails == 0 && rows.rows.iter().take(1).all(|row| row.steps.iter().all(Option::is_some))
     };

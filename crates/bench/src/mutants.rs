@@ -247,7 +247,15 @@ fn scaling(solver_args: &SolverArgs) -> Result<Json, CliError> {
     for jobs in [1, 2] {
         let start = Instant::now();
         let known = vec![None; mutants.len()];
-        workers::decide(&model, &mutants, &KillConfig::default(), jobs, &endless, known, &mut |_, _| Ok(()))?;
+        workers::decide_on_all_cores(
+            &model,
+            &mutants,
+            &KillConfig::default(),
+            jobs,
+            &endless,
+            known,
+            &mut |_, _| Ok(()),
+        )?;
         seconds.push(start.elapsed().as_secs_f64());
     }
     let rows = [(1, seconds[0]), (2, seconds[1])].map(

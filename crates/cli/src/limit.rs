@@ -75,7 +75,7 @@ pub fn command_halt(args: &LimitArgs) -> Halt {
 }
 
 /// Returns whether the deadline that [`command_halt`] gave a command has passed; false if it gave none.
-pub fn is_over(halt: &Halt) -> bool {
+pub fn is_deadline_over(halt: &Halt) -> bool {
     halt.time_left().is_some_and(|left| left.is_zero())
 }
 
@@ -100,7 +100,7 @@ pub fn run_within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
         while ended.recv_timeout(DEADLINE_POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             if let Some(halted) = halt.halt_reason() {
                 eprintln!("error: unknown: {halted} before there was a result");
-                std::process::exit(status(&halt, ExitStatus::Inconclusive) as i32);
+                std::process::exit(halted_status(&halt, ExitStatus::Inconclusive) as i32);
             }
         }
     });
@@ -167,7 +167,7 @@ impl StageStack {
 }
 
 /// The exit status of a command that was halted, else `otherwise`.
-pub fn status(halt: &Halt, otherwise: ExitStatus) -> ExitStatus {
+pub fn halted_status(halt: &Halt, otherwise: ExitStatus) -> ExitStatus {
     match (halt.halt_reason(), otherwise) {
         // What was found counts, whatever was not looked at.
         (_, found @ (ExitStatus::Failure | ExitStatus::Model)) => found,

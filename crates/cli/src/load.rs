@@ -160,12 +160,12 @@ fn finish(sources: Sources, loaded: LoadedText) -> Result<(Sources, Model), CliE
         loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
     match loaded.model {
         Some(model) if errors.is_empty() => Ok((sources, model)),
-        _ => Err(refuse(&sources, &errors)),
+        _ => Err(model_error(&sources, &errors)),
     }
 }
 
 /// Shows the errors that keep a text from being a model, and returns the error that ends the command.
-pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> CliError {
+pub fn model_error(sources: &Sources, errors: &[Diagnostic]) -> CliError {
     eprint!("{}", render::render_findings(sources, errors));
     let count = errors.len();
     let plural = if count == 1 { "" } else { "s" };

@@ -56,7 +56,7 @@ impl NamedMachine {
         let flat = abstraction::flatten(&mut Ctx::new(&mut model, &mut *solver), &FlattenLimits::default())
             .map_err(|reason| match reason {
             NotFinite::Halted(_) => {
-                let status = limit::status(&request.halt, ExitStatus::Inconclusive);
+                let status = limit::halted_status(&request.halt, ExitStatus::Inconclusive);
                 CliError::new(status, format!("`{path}` is not flattened: {reason}")).help(reason.help())
             }
             _ => CliError::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
@@ -105,7 +105,7 @@ fn listing(path: &str, form: MachineFormat) -> Result<MachineListing, CliError> 
     let mut sources = Sources::new();
     let file = sources.add(path, load::read_model(path)?);
     limit::reading(|| ioxide_lang::load_machine(&sources, file, form))
-        .map_err(|wrong| load::refuse(&sources, &wrong))
+        .map_err(|wrong| load::model_error(&sources, &wrong))
 }
 
 /// Teaches `spec` the outputs without data that only the played model `sut` has, so that they can be

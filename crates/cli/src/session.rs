@@ -206,7 +206,7 @@ pub fn patience(sut: &SystemUnderTest, typed: Option<u64>) -> Result<Patience, C
 }
 
 /// The exit status a campaign leads to.
-pub fn status(outcome: &CampaignOutcome) -> ExitStatus {
+pub fn campaign_status(outcome: &CampaignOutcome) -> ExitStatus {
     let counts = outcome.counts;
     match () {
         () if counts.failed > 0 => ExitStatus::Failure,

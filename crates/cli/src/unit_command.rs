@@ -325,7 +325,7 @@ pub fn no_rounds(args: &PartArgs, why: &str, help: &str) -> Result<(), CliError>
 }
 
 /// Refuses an option that says something about the whole, in a part of it.
-pub fn refuse(is_given: bool, option: &str) -> Result<(), CliError> {
+pub fn refuse_option(is_given: bool, option: &str) -> Result<(), CliError> {
     if is_given {
         Err(CliError::usage(format!("`{option}` does not work for a part of a campaign"))
             .help("leave it out: `ioxide merge` writes the merged results"))

@@ -65,7 +65,7 @@ pub enum BadRequest {
 }
 
 /// Returns a refusal with a status and a reason.
-fn refuse(status: u16, why: &str) -> BadRequest {
+fn bad_request(status: u16, why: &str) -> BadRequest {
     BadRequest::Refused(ExplorerResponse::refusal(status, why))
 }
 
@@ -105,7 +105,7 @@ impl RequestHead {
 /// If the head is not complete, too large, or not understood.
 pub fn read_head(reader: &mut impl Read) -> Result<RequestHead, BadRequest> {
     let (head, begun) = read_until_body(reader)?;
-    let head = std::str::from_utf8(&head).map_err(|_| refuse(400, "the request is not text"))?;
+    let head = std::str::from_utf8(&head).map_err(|_| bad_request(400, "the request is not text"))?;
     Ok(RequestHead { request: parse_head(head)?, begun })
 }
 
@@ -133,11 +133,11 @@ fn read_until_body(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), BadRequ
             break;
         }
     }
-    Err(refuse(431, "the request has too long a head"))
+    Err(bad_request(431, "the request has too long a head"))
 }
 
 fn parse_head(head: &str) -> Result<ExplorerRequest, BadRequest> {
-    let malformed = || refuse(400, "the request is malformed");
+    let malformed = || bad_request(400, "the request is malformed");
     let mut lines = head.split("\r\n");
     let mut first = lines.next().unwrap_or_default().split(' ');
     let (Some(method), Some(target), Some(version), None) =
@@ -146,12 +146,12 @@ fn parse_head(head: &str) -> Result<ExplorerRequest, BadRequest> {
         return Err(malformed());
     };
     if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
-        return Err(refuse(505, "only HTTP/1.1 is spoken here"));
+        return Err(bad_request(505, "only HTTP/1.1 is spoken here"));
     }
     let method = match method {
         "GET" => HttpMethod::Get,
         "POST" => HttpMethod::Post,
-        _ => return Err(refuse(405, "only GET and POST are spoken here")),
+        _ => return Err(bad_request(405, "only GET and POST are spoken here")),
     };
     if !target.starts_with('/') || target.bytes().any(|byte| !byte.is_ascii_graphic()) {
         return Err(malformed());
@@ -181,25 +181,25 @@ fn read_body(
     mut body: Vec<u8>,
 ) -> Result<Vec<u8>, BadRequest> {
     if request.header("transfer-encoding").is_some() {
-        return Err(refuse(411, "a body needs a Content-Length"));
+        return Err(bad_request(411, "a body needs a Content-Length"));
     }
     let length = match (request.header("content-length"), request.method) {
         (None, HttpMethod::Get) => 0,
-        (None, HttpMethod::Post) => return Err(refuse(411, "a body needs a Content-Length")),
+        (None, HttpMethod::Post) => return Err(bad_request(411, "a body needs a Content-Length")),
         (Some(length), _) => {
             let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
             let length = if is_number { length.parse().unwrap_or(usize::MAX) } else { usize::MAX };
             if !is_number {
-                return Err(refuse(400, "the Content-Length is no number"));
+                return Err(bad_request(400, "the Content-Length is no number"));
             }
             length
         }
     };
     if length > MAX_BODY {
-        return Err(refuse(413, "the body is too large"));
+        return Err(bad_request(413, "the body is too large"));
     }
     if body.len() > length {
-        return Err(refuse(400, "there is more than one request"));
+        return Err(bad_request(400, "there is more than one request"));
     }
     let missing = (length - body.len()) as u64;
     reader.take(missing).read_to_end(&mut body)?;

@@ -67,7 +67,7 @@ pub struct FlatModel {
 /// # Errors
 /// If the model has no finite machine, or none within `limits`.
 pub fn flatten(cx: &mut Ctx<'_>, limits: &FlattenLimits) -> Result<FlatModel, NotFinite> {
-    refuse(cx)?;
+    refuse_unsupported(cx)?;
     let start = initial_state(cx.pool, cx.sts).ok_or(NotFinite::NoValue { what: "the start".into() })?;
     let mut search = FlattenSearch {
         limits,
@@ -90,7 +90,7 @@ pub fn flatten(cx: &mut Ctx<'_>, limits: &FlattenLimits) -> Result<FlatModel, No
 }
 
 /// Refuses models with clocks, with variables that have no initial value, or with observed inputs.
-fn refuse(cx: &Ctx<'_>) -> Result<(), NotFinite> {
+fn refuse_unsupported(cx: &Ctx<'_>) -> Result<(), NotFinite> {
     if cx.sts.is_timed() {
         return Err(NotFinite::Timed);
     }

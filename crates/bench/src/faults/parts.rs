@@ -20,7 +20,7 @@ use super::{FaultRow, FaultsMode, Rows, measure_fault, modes, show_rows};
 
 /// Shows the plan, or measures some of the rows.
 pub fn measure_part(args: &BenchArgs) -> Result<ExitStatus, CliError> {
-    unit_command::refuse(args.json, "--json")?;
+    unit_command::refuse_option(args.json, "--json")?;
     unit_command::no_rounds(
         &args.part,
         "what is found of one fault says nothing of another",

@@ -48,7 +48,7 @@ pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, CliError> {
 /// A case of which not every arc was decided is none: there are no partial ones.
 fn reject_partial(request: &SolverRequest<'_>) -> Result<(), CliError> {
     let Some(halted) = request.halt.halt_reason() else { return Ok(()) };
-    let status = limit::status(&request.halt, ExitStatus::Inconclusive);
+    let status = limit::halted_status(&request.halt, ExitStatus::Inconclusive);
     Err(CliError::new(status, format!("no test case: {halted} before every arc was decided"))
         .help("raise `--time-limit`, or name more waypoints"))
 }

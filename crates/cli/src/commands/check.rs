@@ -54,11 +54,16 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, CliError> {
         }
     }
     let told = if args.json { show_json(&sources, &results) } else { show_checked_files(&sources, &results) };
-    exit::status_after_output(status(args, &halt, &results, trouble), told)
+    exit::status_after_output(overall_status(args, &halt, &results, trouble), told)
 }
 
 /// Returns the exit status of the findings in all files.
-fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Option<CliError>) -> ExitStatus {
+fn overall_status(
+    args: &CheckArgs,
+    halt: &Halt,
+    results: &[CheckedFile],
+    trouble: Option<CliError>,
+) -> ExitStatus {
     if let Some(stop) = trouble {
         return stop.status();
     }
@@ -71,7 +76,7 @@ fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Optio
         _ => ExitStatus::Success,
     };
     let halted = results.iter().filter_map(|checked| checked.deep.as_ref()).any(|deep| deep.halted.is_some());
-    if halted { limit::status(halt, status) } else { status }
+    if halted { limit::halted_status(halt, status) } else { status }
 }
 
 /// Checks one file: its text, and with `--deep` its behaviour.

@@ -102,7 +102,7 @@ pub fn make_suite(
 fn no_suite_error(path: &str, request: &SolverRequest<'_>, reason: &NoCompleteSuite) -> CliError {
     let status = match reason {
         NoCompleteSuite::Abstraction(NoAbstraction::Halted(_)) => {
-            limit::status(&request.halt, ExitStatus::Inconclusive)
+            limit::halted_status(&request.halt, ExitStatus::Inconclusive)
         }
         NoCompleteSuite::TooLarge { .. } | NoCompleteSuite::Abstraction(NoAbstraction::Undecided { .. }) => {
             ExitStatus::Inconclusive

@@ -47,7 +47,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
         return everywhere(&mut spec, &imp, &options, most, (&request, args));
     }
     let verdict = compare_models(&mut spec, &imp, &options, &request)?;
-    let status = status(&verdict.answer, &request);
+    let status = answer_status(&verdict.answer, &request);
     let mut solver = request.make()?;
     let mut out = io::stdout().lock();
     let told = if args.json {
@@ -66,11 +66,11 @@ fn options(spec: &Model, args: &ConformArgs) -> ConformOptions {
 }
 
 /// The exit status of an answer.
-pub fn status(answer: &ConformAnswer, request: &SolverRequest<'_>) -> ExitStatus {
+pub fn answer_status(answer: &ConformAnswer, request: &SolverRequest<'_>) -> ExitStatus {
     match answer {
         ConformAnswer::Conforms(_) => ExitStatus::Success,
         ConformAnswer::Fails(_) => ExitStatus::Failure,
-        ConformAnswer::Unknown(_) => limit::status(&request.halt, ExitStatus::Inconclusive),
+        ConformAnswer::Unknown(_) => limit::halted_status(&request.halt, ExitStatus::Inconclusive),
     }
 }
 
@@ -108,7 +108,7 @@ fn everywhere(
     let status = match (found.witnesses.is_empty(), &found.rest) {
         (false, _) => ExitStatus::Failure,
         (true, None) => ExitStatus::Success,
-        (true, Some(_)) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
+        (true, Some(_)) => limit::halted_status(&wanted.halt, ExitStatus::Inconclusive),
     };
     let mut out = io::stdout().lock();
     let told = if args.json {

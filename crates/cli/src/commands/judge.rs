@@ -51,7 +51,7 @@ pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
         },
     );
     let status = match judged.forbidden {
-        None if judged.unknown.is_some() => limit::status(&request.halt, ExitStatus::Inconclusive),
+        None if judged.unknown.is_some() => limit::halted_status(&request.halt, ExitStatus::Inconclusive),
         None => ExitStatus::Success,
         Some(_) if judged.is_outside => ExitStatus::Inconclusive,
         Some(_) => ExitStatus::Failure,

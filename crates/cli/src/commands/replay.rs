@@ -19,7 +19,7 @@ use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};
 use crate::args::{ReplayArgs, ShrinkArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::record_folder::RecordFolder;
-use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
+use crate::session::{CampaignSession, EventTimes, ShowResults, campaign_status, patience};
 use crate::solver::SolverRequest;
 use crate::system::{SpecSource, SystemUnderTest};
 use crate::{load, machine, record, regressions, timing};
@@ -29,7 +29,7 @@ const ATTEMPTS: u64 = 3;
 
 /// Replays the run that failed first, or the first run if none did.
 pub fn run(args: &ReplayArgs) -> Result<ExitStatus, CliError> {
-    Ok(status(&again(args, None, None)?.outcome))
+    Ok(campaign_status(&again(args, None, None)?.outcome))
 }
 
 /// Replays the run and makes it smaller if it fails in the same way.
@@ -44,7 +44,7 @@ pub fn shrink(args: &ShrinkArgs) -> Result<ExitStatus, CliError> {
     }
     let is_shrunk = done.outcome.failures.iter().any(|failure| failure.shrunk.is_some());
     if is_shrunk || done.outcome.counts.errors > 0 || done.outcome.interrupted {
-        return Ok(status(&done.outcome));
+        return Ok(campaign_status(&done.outcome));
     }
     Err(done.not_again())
 }

@@ -115,7 +115,7 @@ fn show_score(
         eprintln!("goal not met: the score is below {} %", args.until.unwrap_or_default());
     }
     let whole = decided.halted.is_none() && kills.halted.is_none() && is_enough;
-    let partial = || limit::status(&request.halt, ExitStatus::Inconclusive);
+    let partial = || limit::halted_status(&request.halt, ExitStatus::Inconclusive);
     exit::status_after_output(if whole { ExitStatus::Success } else { partial() }, told)
 }
 

@@ -34,7 +34,7 @@ use self::tester_choice::ChosenTester;
 use crate::args::TestArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::record_folder::RecordFolder;
-use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
+use crate::session::{CampaignSession, EventTimes, ShowResults, campaign_status, patience};
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 use crate::{html, limit, load, machine, redaction, regressions, seed, timing, unit_command};
@@ -98,7 +98,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     };
     let outcome = session.run(&config)?;
     let ended_after = limit.filter(|_| limited.iter().any(TimedTester::has_passed));
-    let is_cut = limit::is_over(&whole);
+    let is_cut = limit::is_deadline_over(&whole);
     if is_cut {
         eprintln!("{}", limit::partial(Halted::Time));
     }
@@ -123,7 +123,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         result["game"] = chosen.game_json();
         result["partial"] = json!(is_cut.then(|| Halted::Time.to_string()));
         result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, ended_after.is_some());
-        result["plan"] = plan::to_json(PlanProgress::of(&chosen, &outcome), ended_after);
+        result["plan"] = plan::plan_json(PlanProgress::of(&chosen, &outcome), ended_after);
         secrets.hide_json(&mut result);
         writeln!(redaction::stdout(), "{result}")
     } else {
@@ -210,7 +210,7 @@ fn campaign_config(
 
 /// Returns the exit status of an outcome: inconclusive also if the goal of `--until`, or of the tester, is not met.
 fn verdict(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
-    match status(outcome) {
+    match campaign_status(outcome) {
         ExitStatus::Success if !outcome.is_enough => ExitStatus::Inconclusive,
         // A goal to which no path is known counts as not met.
         ExitStatus::Success if !chosen.is_settled() => {

@@ -11,7 +11,7 @@ use ioxide_testgen::conform::{
 };
 use serde_json::{Value as Json, json};
 
-use super::conform::{compare_models, mismatch, show_witness, status, trace_lines, wire};
+use super::conform::{answer_status, compare_models, mismatch, show_witness, trace_lines, wire};
 use crate::args::TraceComparison;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
@@ -29,7 +29,7 @@ struct TraceInclusion<'a> {
 pub fn refine(args: &TraceComparison) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mut found = compare_traces(&args.one, &args.other, args, &request)?;
-    let status = status(&found.verdict.answer, &request);
+    let status = answer_status(&found.verdict.answer, &request);
     let mut solver = request.make()?;
     let mut out = io::stdout().lock();
     let told = if args.json {
@@ -61,7 +61,7 @@ pub fn equiv(args: &TraceComparison) -> Result<ExitStatus, CliError> {
     let ended = match worst {
         _ if differs => ExitStatus::Failure,
         None => ExitStatus::Success,
-        Some(answer) => status(answer, &request),
+        Some(answer) => answer_status(answer, &request),
     };
     let equal = match (differs, worst) {
         (true, _) => json!(false),

@@ -45,12 +45,12 @@ pub fn run(args: &WatchArgs) -> Result<ExitStatus, CliError> {
         if let Some(ended) = watcher.round()? {
             status = ended;
         }
-        if args.rounds.is_some_and(|rounds| round >= rounds) || is_over() {
+        if args.rounds.is_some_and(|rounds| round >= rounds) || is_interrupted() {
             break;
         }
         print_heading(&format!("watching {}; Ctrl-C ends", count_noun(watcher.seen.len(), "file")))?;
         let changed = watcher.wait_for_change();
-        if is_over() {
+        if is_interrupted() {
             break;
         }
         clear();
@@ -59,7 +59,7 @@ pub fn run(args: &WatchArgs) -> Result<ExitStatus, CliError> {
     Ok(status)
 }
 
-fn is_over() -> bool {
+fn is_interrupted() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
@@ -97,7 +97,7 @@ impl FileWatcher<'_> {
                 Some(ExitStatus::Success) => {}
                 other => status = other,
             }
-            if status.is_none() || is_over() {
+            if status.is_none() || is_interrupted() {
                 break;
             }
         }
@@ -131,7 +131,7 @@ impl FileWatcher<'_> {
     /// Waits for a change, and until nothing changes any more; returns the names of the files that changed.
     fn wait_for_change(&mut self) -> Vec<String> {
         let mut changed: Vec<String> = Vec::new();
-        while !is_over() {
+        while !is_interrupted() {
             let now = self.looks();
             if now == self.seen && !changed.is_empty() {
                 break;

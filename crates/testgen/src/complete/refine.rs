@@ -36,7 +36,7 @@ pub(super) fn refine_abstraction(
     boundary: u32,
     limits: &ClassLimits,
 ) -> Result<Abstraction, NoAbstraction> {
-    refuse(cx)?;
+    refuse_unsupported(cx)?;
     let (start, preamble) = find_start(cx, limits.reactions)?;
     let mut loose = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
     loose.is_loose = true;
@@ -69,7 +69,7 @@ pub(super) fn refine_abstraction(
 }
 
 /// Refuses models with clocks, with variables that have no initial value, or with observed inputs.
-fn refuse(cx: &Ctx<'_>) -> Result<(), NoAbstraction> {
+fn refuse_unsupported(cx: &Ctx<'_>) -> Result<(), NoAbstraction> {
     if cx.sts.is_timed() {
         return Err(NoAbstraction::Timed);
     }

@@ -47,7 +47,7 @@ pub fn make_covering_cases(
     };
     let all = set.uncovered.iter().all(|(_, why, _)| why.is_proof());
     let status = if all { ExitStatus::Success } else { ExitStatus::Inconclusive };
-    exit::status_after_output(limit::status(&request.halt, status), told)
+    exit::status_after_output(limit::halted_status(&request.halt, status), told)
 }
 
 fn make_cases(

@@ -35,7 +35,7 @@ pub fn compare_set(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     let mut set =
         ModelSet { args, files, request: SolverRequest::new(&args.solver, limit::halt(&args.limit)) };
     if args.part.is_planned() {
-        unit_command::refuse(args.json, "--json")?;
+        unit_command::refuse_option(args.json, "--json")?;
         unit_command::no_rounds(
             &args.part,
             "what is found of one model says nothing of another",
@@ -60,7 +60,7 @@ pub fn compare_set(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     Ok(if is_whole {
         status
     } else {
-        limit::status(&set.request.halt, worse(status, ExitStatus::Inconclusive))
+        limit::halted_status(&set.request.halt, worse(status, ExitStatus::Inconclusive))
     })
 }
 
@@ -172,7 +172,8 @@ impl UnitCommand for ModelSet<'_> {
             let name = names.name(unit);
             part.begin_unit(unit, &name)?;
             let Some(result) = self.compare_model(&name)? else {
-                let stopped = limit::status(&self.request.halt, worse(status, ExitStatus::Inconclusive));
+                let stopped =
+                    limit::halted_status(&self.request.halt, worse(status, ExitStatus::Inconclusive));
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: stopped });
             };
             status = worse(status, status_of(&result));

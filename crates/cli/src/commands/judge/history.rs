@@ -47,7 +47,7 @@ pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let status = match &judged.verdict {
         HistoryVerdict::Consistent(_) | HistoryVerdict::Unspecified(_) => ExitStatus::Success,
         HistoryVerdict::Inconsistent(_) => ExitStatus::Failure,
-        HistoryVerdict::Unknown(_) => limit::status(&request.halt, ExitStatus::Inconclusive),
+        HistoryVerdict::Unknown(_) => limit::halted_status(&request.halt, ExitStatus::Inconclusive),
     };
     let view = HistoryView {
         model: &names,

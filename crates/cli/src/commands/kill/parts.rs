@@ -26,11 +26,11 @@ use crate::{limit, load, write};
 
 /// Shows the plan, or decides a part of the mutants.
 pub fn decide_part(args: &KillArgs) -> Result<ExitStatus, CliError> {
-    unit_command::refuse(args.out.is_some(), "--out")?;
-    unit_command::refuse(args.html.is_some(), "--html")?;
-    unit_command::refuse(args.record.is_some(), "--record")?;
-    unit_command::refuse(args.trees.is_some(), "--trees")?;
-    unit_command::refuse(args.json, "--json")?;
+    unit_command::refuse_option(args.out.is_some(), "--out")?;
+    unit_command::refuse_option(args.html.is_some(), "--html")?;
+    unit_command::refuse_option(args.record.is_some(), "--record")?;
+    unit_command::refuse_option(args.trees.is_some(), "--trees")?;
+    unit_command::refuse_option(args.json, "--json")?;
     let (sources, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
@@ -72,8 +72,15 @@ impl MutantUnits<'_> {
         let (config, jobs) = (workers::config(self.decide)?, workers::jobs(self.decide));
         let mut told =
             |at: usize, outcome: &MutantOutcome| if is_late(outcome) { Ok(()) } else { tell(at, outcome) };
-        let outcomes =
-            workers::decide(&self.model, &self.mutants, &config, jobs, &self.request, known, &mut told)?;
+        let outcomes = workers::decide_on_all_cores(
+            &self.model,
+            &self.mutants,
+            &config,
+            jobs,
+            &self.request,
+            known,
+            &mut told,
+        )?;
         let open = |(at, outcome): (usize, Option<MutantOutcome>)| {
             outcome.filter(|outcome| units.contains(at as u64) && !is_late(outcome))
         };
@@ -114,7 +121,7 @@ impl UnitCommand for MutantUnits<'_> {
         Ok(match (is_open, is_unknown) {
             (true, _) => PartEnd {
                 end: EndOfPart::Stopped,
-                status: limit::status(&self.request.halt, ExitStatus::Inconclusive),
+                status: limit::halted_status(&self.request.halt, ExitStatus::Inconclusive),
             },
             (false, true) => PartEnd { end: EndOfPart::All, status: ExitStatus::Inconclusive },
             (false, false) => PartEnd { end: EndOfPart::All, status: ExitStatus::Success },

@@ -45,7 +45,7 @@ pub fn jobs(args: &DecideArgs) -> usize {
 
 /// Decides the mutants that `known` has no outcome for; `told` is called with each outcome. Those left at an interrupt
 /// stay `None`.
-pub fn decide(
+pub fn decide_on_all_cores(
     model: &Model,
     mutants: &[Mutant],
     config: &KillConfig,

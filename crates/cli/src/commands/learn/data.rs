@@ -74,12 +74,12 @@ pub fn learn_values(
         let lesson = session.learn_values(plan).map_err(|error| session_error(args, halt, error))?;
         let facts = lesson.facts(&messages.model);
         let origin = MachineOrigin::from_system(sut, seed, facts);
-        let json = to_json(sut, seed, &lesson, &gates, &messages.model);
+        let json = values_json(sut, seed, &lesson, &gates, &messages.model);
         let report = LearnedReport { origin, json }.with_votes(&lesson.votes).with_date(dated);
         let learned = lesson.text(messages);
         let text = output::model_text(args, &report.origin, |head| learned.write_model(head))?;
         let shown = output::write_model(args, &text, &report, viewer)?;
-        let partial = || limit::status(halt, ExitStatus::Inconclusive);
+        let partial = || limit::halted_status(halt, ExitStatus::Inconclusive);
         let is_stopped = lesson.learned.is_stopped;
         exit::status_after_output(if is_stopped { partial() } else { ExitStatus::Success }, shown)
     })
@@ -99,7 +99,7 @@ fn examination(args: &LearnArgs, seed: u64) -> Result<DataExamination, CliError>
 }
 
 /// Returns the report for programs.
-fn to_json(sut: &str, seed: u64, lesson: &ValueLesson, gates: &[DataGate], model: &Model) -> Json {
+fn values_json(sut: &str, seed: u64, lesson: &ValueLesson, gates: &[DataGate], model: &Model) -> Json {
     let constants = &lesson.assumptions.constants;
     json!({
         "version": 1, "sut": sut, "seed": seed, "states": lesson.machine.locations.len(),

@@ -61,11 +61,11 @@ pub fn learn_machine(
         let messages = session.messages;
         let lesson = session.learn_machine(&plan).map_err(|error| session_error(args, halt, error))?;
         let origin = MachineOrigin::from_system(sut, seed, lesson.facts());
-        let report = LearnedReport { origin, json: to_json(args, sut, seed, &lesson) };
+        let report = LearnedReport { origin, json: machine_json(args, sut, seed, &lesson) };
         let report = report.with_votes(&lesson.votes).with_date(dated);
         let text = output::draft_text(args, &lesson.draft(messages), &report.origin)?;
         let shown = output::write_model(args, &text, &report, viewer)?;
-        let partial = || limit::status(halt, ExitStatus::Inconclusive);
+        let partial = || limit::halted_status(halt, ExitStatus::Inconclusive);
         exit::status_after_output(if lesson.is_stopped() { partial() } else { ExitStatus::Success }, shown)
     })
 }
@@ -111,7 +111,7 @@ fn read_reference<'n>(
 }
 
 /// Returns the report for programs.
-fn to_json(args: &LearnArgs, sut: &str, seed: u64, lesson: &MachineLesson) -> Json {
+fn machine_json(args: &LearnArgs, sut: &str, seed: u64, lesson: &MachineLesson) -> Json {
     let mut json = json!({
         "version": 1, "sut": sut, "seed": seed, "inputs": lesson.answers.names().inputs.as_slice(),
         "resets": lesson.effort.resets, "symbols": lesson.effort.symbols,

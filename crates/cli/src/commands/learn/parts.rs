@@ -27,7 +27,7 @@ const LEARNED: &str = "learned.json";
 
 /// Shows the plan of one unit, or does it.
 pub fn learn_part(args: &LearnArgs) -> Result<ExitStatus, CliError> {
-    unit_command::refuse(args.out.is_some(), "--out")?;
+    unit_command::refuse_option(args.out.is_some(), "--out")?;
     unit_command::no_rounds(
         &args.part,
         "a session goes on until it knows the system",

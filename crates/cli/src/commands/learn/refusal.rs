@@ -71,7 +71,7 @@ fn help(error: &SessionError<LiveTestError>) -> Option<&'static str> {
 
 /// Returns the error of a session that was stopped before a machine agreed with all runs.
 fn halted_error(args: &LearnArgs, halt: &Halt, halted: Halted) -> CliError {
-    let status = limit::status(halt, ExitStatus::Inconclusive);
+    let status = limit::halted_status(halt, ExitStatus::Inconclusive);
     let what = if args.data { "what was seen" } else { "everything that was seen" };
     let message = format!("no machine: {halted} before there was one that agrees with {what}");
     CliError::new(status, message).help(match args.session {

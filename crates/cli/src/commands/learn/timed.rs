@@ -60,10 +60,10 @@ pub fn learn_time_outs(
         let session = TimedSession { system: &mut system, watcher: &mut watcher, messages, settings, test };
         let lesson = session.learn_timeouts().map_err(timed_error)?;
         let origin = MachineOrigin::from_system(sut, seed, lesson.facts());
-        let report = LearnedReport { origin, json: to_json(args, sut, seed, &lesson, messages) };
+        let report = LearnedReport { origin, json: timed_json(args, sut, seed, &lesson, messages) };
         let text = output::model_text(args, &report.origin, |head| lesson.write_model(head, messages))?;
         let shown = output::write_model(args, &text, &report, viewer)?;
-        let partial = || limit::status(halt, ExitStatus::Inconclusive);
+        let partial = || limit::halted_status(halt, ExitStatus::Inconclusive);
         let is_stopped = lesson.learned.is_stopped;
         exit::status_after_output(if is_stopped { partial() } else { ExitStatus::Success }, shown)
     })
@@ -104,7 +104,7 @@ fn timed_error(error: TimedSessionError<LiveTestError>) -> CliError {
 }
 
 /// Returns the report for programs.
-fn to_json(args: &LearnArgs, sut: &str, seed: u64, lesson: &TimedLesson, messages: &Messages) -> Json {
+fn timed_json(args: &LearnArgs, sut: &str, seed: u64, lesson: &TimedLesson, messages: &Messages) -> Json {
     json!({
         "version": 1, "sut": sut, "seed": seed, "states": lesson.learned.machine.n_states(),
         "inputs": messages.inputs.keys().collect::<Vec<_>>(), "timeouts": lesson.seen.timeout_names(),

@@ -31,10 +31,10 @@ const CHUNK: u64 = 32;
 
 /// Shows the plan, or scores a part of the mutants.
 pub fn score_part(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
-    unit_command::refuse(args.html.is_some(), "--html")?;
-    unit_command::refuse(args.record.is_some(), "--record")?;
-    unit_command::refuse(args.json, "--json")?;
-    rounds::refuse(args)?;
+    unit_command::refuse_option(args.html.is_some(), "--html")?;
+    unit_command::refuse_option(args.record.is_some(), "--record")?;
+    unit_command::refuse_option(args.json, "--json")?;
+    rounds::refuse_rounds(args)?;
     let (sources, mut model) = load::load_model(&args.file, &args.set)?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
@@ -86,7 +86,7 @@ impl UnitCommand for ScoreUnits<'_> {
                 let Some(outcome) =
                     decided.outcomes[unit as usize].as_ref().filter(|_| kills.halted.is_none())
                 else {
-                    let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+                    let status = limit::halted_status(&wanted.halt, ExitStatus::Inconclusive);
                     return Ok(PartEnd { end: EndOfPart::Stopped, status });
                 };
                 let by =
@@ -126,7 +126,7 @@ impl ScoreUnits<'_> {
             let open: Vec<usize> = chunk.iter().map(place).collect();
             let kills = super::killed_by_tests(&args, wanted, &mut model.clone(), &decided, &open)?;
             if kills.halted.is_some() {
-                let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+                let status = limit::halted_status(&wanted.halt, ExitStatus::Inconclusive);
                 return Ok(PartEnd { end: EndOfPart::Stopped, status });
             }
             for unit in chunk.iter() {

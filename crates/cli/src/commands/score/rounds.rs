@@ -14,7 +14,7 @@ use crate::exit::CliError;
 use crate::unit_command;
 
 /// Refuses rounds of a suite or cases, which would do the same in every round.
-pub fn refuse(args: &ScoreArgs) -> Result<(), CliError> {
+pub fn refuse_rounds(args: &ScoreArgs) -> Result<(), CliError> {
     match args.suite.as_str() {
         "random" | "cover" => Ok(()),
         suite => unit_command::no_rounds(

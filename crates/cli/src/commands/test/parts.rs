@@ -60,9 +60,9 @@ const MAX_TROUBLE: u32 = 3;
 
 /// Shows the plan, or does a part of it.
 pub fn run_part(args: &TestArgs) -> Result<ExitStatus, CliError> {
-    unit_command::refuse(args.report.is_some(), "--report")?;
-    unit_command::refuse(args.json, "--json")?;
-    unit_command::refuse(args.jobs > 1, "--jobs")?;
+    unit_command::refuse_option(args.report.is_some(), "--report")?;
+    unit_command::refuse_option(args.json, "--json")?;
+    unit_command::refuse_option(args.jobs > 1, "--jobs")?;
     let sut = if args.part.plan { nowhere(&args.sut) } else { expand_address(&args.sut)? };
     let mut prepared = PreparedCampaign::new(args, &sut, &args.solver)?;
     let depends_on = prepared.depends_on();

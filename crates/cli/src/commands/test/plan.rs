@@ -82,7 +82,7 @@ pub fn show_plan_progress(
 }
 
 /// Returns the plan for programs; null if the tester has none.
-pub fn to_json(plan: Option<PlanProgress>, limit: Option<Duration>) -> Json {
+pub fn plan_json(plan: Option<PlanProgress>, limit: Option<Duration>) -> Json {
     let Some(plan) = plan else { return Json::Null };
     json!({
         "unit": plan.unit,

@@ -23,7 +23,7 @@ pub(super) fn choose_values(
     let constants = constants(cx, condition);
     let mut rest = condition;
     // Once the condition is known to have a solution, every later field has a value unless the solver does not know.
-    match decide(cx, rest) {
+    match decide_conjuncts(cx, rest) {
         SolverDecision::Unsat => return Err(NoWitness::Impossible),
         SolverDecision::Unknown(why) => return Err(why.into()),
         SolverDecision::Sat => (),
@@ -40,7 +40,7 @@ pub(super) fn choose_values(
 }
 
 /// Decides a condition by its conjuncts, which the layers before the solver know best.
-fn decide(cx: &mut Ctx<'_>, condition: Term) -> SolverDecision {
+fn decide_conjuncts(cx: &mut Ctx<'_>, condition: Term) -> SolverDecision {
     let facts = cx.pool.conjuncts(condition);
     cx.decide(&facts)
 }
@@ -61,7 +61,7 @@ fn value_for(
     for value in wishes(cx, sort, at, constants) {
         let constant = cx.pool.value(value.clone());
         let with = cx.pool.substitute(condition, &[(field, constant)].into_iter().collect());
-        if decide(cx, with) == SolverDecision::Sat {
+        if decide_conjuncts(cx, with) == SolverDecision::Sat {
             return Ok(value);
         }
     }

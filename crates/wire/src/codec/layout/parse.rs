@@ -70,7 +70,7 @@ pub enum BadLayoutItem {
     #[error("the length of the message needs a fixed size; use `len(rest)`")]
     VaryingLength,
     /// The names of a number and their values should follow it.
-    #[error("write `name(a = 1, b = 2)`")]
+    #[error("write `parse_name(a = 1, b = 2)`")]
     NamesForm,
     /// A text in the list of names is no pair of a name and its number.
     #[error("`{0}` should be `name = 1`")]
@@ -84,7 +84,7 @@ pub enum BadLayoutItem {
         value: i128,
     },
     /// The item should be a list of bits.
-    #[error("write `bits(3 mode, 5 = 0)`")]
+    #[error("write `parse_bits(3 mode, 5 = 0)`")]
     BitsForm,
     /// A text in the list of bits begins with no number of bits.
     #[error("`{0}` should begin with a number of bits, 1 to 64")]
@@ -130,16 +130,16 @@ impl MessageLayout {
     /// Returns the first wrong item and its problem.
     pub fn parse(text: &str, endian: Endian) -> Result<Self, BadLayout> {
         let mut layout = Self { items: Vec::new() };
-        for (n, part) in split(text).into_iter().enumerate() {
+        for (n, part) in split_items(text).into_iter().enumerate() {
             let part = part.trim();
             let wrong = |problem| BadLayout { number: n + 1, item: cut(part, 40), problem };
             // Items are placed one after the other, because a length decides how a field behind it is read.
-            let item = item(part, endian).and_then(|item| layout.place_item(item));
+            let item = parse_item(part, endian).and_then(|item| layout.place_item(item));
             layout.items.push(item.map_err(wrong)?);
         }
         layout.check_items().map_err(|(number, problem)| BadLayout {
             number: number + 1,
-            item: split(text).get(number).map_or_else(String::new, |part| cut(part.trim(), 40)),
+            item: split_items(text).get(number).map_or_else(String::new, |part| cut(part.trim(), 40)),
             problem,
         })?;
         Ok(layout)
@@ -222,7 +222,7 @@ impl LayoutItem {
 }
 
 /// Splits at commas outside brackets and quotes.
-fn split(text: &str) -> Vec<&str> {
+fn split_items(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut quoted, mut start) = (Vec::new(), 0i32, false, 0);
     for (at, c) in text.char_indices() {
         match c {
@@ -249,12 +249,12 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 /// Parses one item of a layout.
-fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
+fn parse_item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     if let Some(quoted) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Ok(LayoutItem::Const(quoted.as_bytes().to_vec()));
     }
     if text.starts_with("0x") {
-        return bytes(text).map(LayoutItem::Const);
+        return parse_bytes(text).map(LayoutItem::Const);
     }
     let (word, rest) = text.split_at(text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len()));
     let rest = rest.trim();
@@ -262,12 +262,12 @@ fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
         return parse_role(rest, number).map(|what| LayoutItem::Number(number, what));
     }
     match word {
-        "bits" => bits(rest, Endian::Big),
-        "bitsle" => bits(rest, Endian::Little),
-        "text" => field(rest, FieldForm::Text),
-        "hex" => field(rest, FieldForm::Hex),
+        "bits" => parse_bits(rest, Endian::Big),
+        "bitsle" => parse_bits(rest, Endian::Little),
+        "text" => parse_field(rest, FieldForm::Text),
+        "hex" => parse_field(rest, FieldForm::Hex),
         "skip" => match split_brackets(rest) {
-            Some((inside, "")) => size(inside).map(LayoutItem::Skip),
+            Some((inside, "")) => parse_size(inside).map(LayoutItem::Skip),
             _ => Err(BadLayoutItem::SkipForm),
         },
         _ => parse_checksum(word, rest, endian),
@@ -285,10 +285,10 @@ fn parse_checksum(word: &str, rest: &str, endian: Endian) -> Result<LayoutItem, 
     if rest.is_empty() { Ok(item) } else { Err(BadLayoutItem::ChecksumName) }
 }
 
-/// Reads the meaning of a number: `= 3`, `len(name) + 2`, `name`, `name(a = 1, b = 2)`.
+/// Reads the meaning of a number: `= 3`, `len(name) + 2`, `name`, `parse_name(a = 1, b = 2)`.
 fn parse_role(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutItem> {
     if let Some(value) = text.strip_prefix('=') {
-        return Ok(NumberRole::Const(number.fitting(integer(value)?)?));
+        return Ok(NumberRole::Const(number.fitting(parse_integer(value)?)?));
     }
     if let Some((of, plus)) = text.strip_prefix("len").and_then(|rest| split_brackets(rest.trim_start())) {
         let of = match of.trim() {
@@ -299,10 +299,10 @@ fn parse_role(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutI
             }
             "message" => LengthOf::Message,
             "rest" => LengthOf::Rest,
-            of => LengthOf::Field(name(of)?),
+            of => LengthOf::Field(parse_name(of)?),
         };
         let digits: String = plus.split_whitespace().collect();
-        let plus = if digits.is_empty() { 0 } else { integer(digits.trim_start_matches('+'))? };
+        let plus = if digits.is_empty() { 0 } else { parse_integer(digits.trim_start_matches('+'))? };
         return Ok(NumberRole::Len(of, plus));
     }
     let (field, names) = match text.find('(') {
@@ -311,7 +311,9 @@ fn parse_role(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutI
     };
     let names = match (names, split_brackets(names)) {
         ("", _) => Vec::new(),
-        (_, Some((inside, ""))) => split(inside).into_iter().map(pair).collect::<Result<Vec<_>, _>>()?,
+        (_, Some((inside, ""))) => {
+            split_items(inside).into_iter().map(parse_pair).collect::<Result<Vec<_>, _>>()?
+        }
         _ => return Err(BadLayoutItem::NamesForm),
     };
     // Names and numbers stand for each other in both directions, so neither may occur twice.
@@ -321,21 +323,21 @@ fn parse_role(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutI
             return Err(BadLayoutItem::NotTheOnlyOne { name: name.clone(), value: *value });
         }
     }
-    Ok(NumberRole::Field(name(field)?, names))
+    Ok(NumberRole::Field(parse_name(field)?, names))
 }
 
 /// Parses `name = number`.
-fn pair(text: &str) -> Result<(String, i128), BadLayoutItem> {
+fn parse_pair(text: &str) -> Result<(String, i128), BadLayoutItem> {
     let (left, right) =
         text.split_once('=').ok_or_else(|| BadLayoutItem::PairForm(text.trim().to_owned()))?;
-    Ok((name(left)?, integer(right)?))
+    Ok((parse_name(left)?, parse_integer(right)?))
 }
 
 /// Reads bits: `(3 mode, 1 on, 4 = 0)`.
-fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
+fn parse_bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     let Some((inside, "")) = split_brackets(text) else { return Err(BadLayoutItem::BitsForm) };
     let (mut parts, mut sum) = (Vec::new(), 0);
-    for part in split(inside) {
+    for part in split_items(inside) {
         let part = part.trim();
         let (count, rest) = part.split_at(part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len()));
         let count: u32 = count
@@ -364,24 +366,24 @@ fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
 }
 
 /// Reads a field of bytes: `name`, `(8) name`, `name until 0x00`.
-fn field(text: &str, form: FieldForm) -> Result<LayoutItem, BadLayoutItem> {
+fn parse_field(text: &str, form: FieldForm) -> Result<LayoutItem, BadLayoutItem> {
     let (extent, rest) = match split_brackets(text) {
-        Some((inside, rest)) => (FieldExtent::Fixed(size(inside)?), rest),
+        Some((inside, rest)) => (FieldExtent::Fixed(parse_size(inside)?), rest),
         None => (FieldExtent::Rest, text),
     };
     let (field, extent) = match (rest.split_once(" until "), extent) {
-        (Some((field, mark)), FieldExtent::Rest) => (field, FieldExtent::Until(mark_of(mark.trim())?)),
+        (Some((field, mark)), FieldExtent::Rest) => (field, FieldExtent::Until(parse_mark(mark.trim())?)),
         (Some(_), _) => return Err(BadLayoutItem::SizeGiven),
         (None, extent) => (rest, extent),
     };
-    Ok(LayoutItem::Bytes { field: name(field)?, form, extent })
+    Ok(LayoutItem::Bytes { field: parse_name(field)?, form, extent })
 }
 
-fn mark_of(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
+fn parse_mark(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
     match text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some("") => Err(BadLayoutItem::EmptyMark),
         Some(quoted) => Ok(quoted.as_bytes().to_vec()),
-        None => bytes(text),
+        None => parse_bytes(text),
     }
 }
 
@@ -401,13 +403,13 @@ fn split_brackets(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses a number of bytes, at least 1 and at most a message.
-fn size(text: &str) -> Result<usize, BadLayoutItem> {
+fn parse_size(text: &str) -> Result<usize, BadLayoutItem> {
     let size = text.trim().parse().ok().filter(|size| (1..=max_message()).contains(size));
     size.ok_or_else(|| BadLayoutItem::Size(text.trim().to_owned()))
 }
 
 /// Parses the name of a field.
-fn name(text: &str) -> Result<String, BadLayoutItem> {
+fn parse_name(text: &str) -> Result<String, BadLayoutItem> {
     let text = text.trim();
     // A name of the model, so that a field of a message can have it.
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -419,14 +421,14 @@ fn name(text: &str) -> Result<String, BadLayoutItem> {
 }
 
 /// Reads bytes: `0x0a0b`.
-fn bytes(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
+fn parse_bytes(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
     let digits: String = text.strip_prefix("0x").unwrap_or_default().split_whitespace().collect();
     let bytes = super::unhex(&digits).filter(|bytes| !bytes.is_empty());
     bytes.ok_or(BadLayoutItem::Hexadecimal)
 }
 
 /// Reads a number; `0x` stands in front of hexadecimal digits.
-fn integer(text: &str) -> Result<i128, BadLayoutItem> {
+fn parse_integer(text: &str) -> Result<i128, BadLayoutItem> {
     let text = text.trim();
     let value = match text.strip_prefix("0x") {
         Some(digits) => i128::from_str_radix(digits, 16).ok(),

@@ -148,11 +148,11 @@ impl LayoutItem {
         match self {
             Self::Const(fixed) => bytes.extend(fixed),
             Self::Number(number, what) => bytes.extend(write_number(*number, what, fields, sizes)?),
-            Self::Bits(number, parts) => bytes.extend(bits(*number, parts, fields, sizes)?),
+            Self::Bits(number, parts) => bytes.extend(write_bits(*number, parts, fields, sizes)?),
             Self::Bytes { field, form, extent } => {
                 let value = bytes_of(fields, field)?;
                 let wrong = |problem| LayoutUnfit::Bytes { field: field.clone(), problem };
-                fits(*form, extent, value).map_err(wrong)?;
+                check_extent(*form, extent, value).map_err(wrong)?;
                 bytes.extend(value);
                 match extent {
                     FieldExtent::Counted | FieldExtent::Rest => (),
@@ -174,7 +174,7 @@ impl LayoutItem {
 }
 
 /// Checks that a value can be read back from the bytes of its place.
-fn fits(form: FieldForm, extent: &FieldExtent, value: &[u8]) -> Result<(), ExtentUnfit> {
+fn check_extent(form: FieldForm, extent: &FieldExtent, value: &[u8]) -> Result<(), ExtentUnfit> {
     let found = value.len();
     match (extent, form) {
         (FieldExtent::Counted | FieldExtent::Rest, _) => Ok(()),
@@ -211,7 +211,7 @@ fn write_number(
 }
 
 /// The bytes of numbers of some bits each.
-fn bits(
+fn write_bits(
     number: NumberLayout,
     parts: &[(u32, NumberRole)],
     fields: &NamedFields<'_>,
