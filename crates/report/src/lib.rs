@@ -42,6 +42,7 @@ pub mod history;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod killing_trees;
 pub mod layout;
 pub mod markdown;
 pub mod mermaid;

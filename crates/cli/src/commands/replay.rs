@@ -11,7 +11,7 @@ use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_run::run::RunConfig;
 use ioxide_run::shrink::{FailureSign, ShrinkConfig};
 use ioxide_run::suite::TraceTest;
-use ioxide_run::suite::regressions::is_named;
+use ioxide_run::suite::regressions::{TestChoiceError, find_test};
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::replay::{ReplayTester as Replayer, ReplyFlow, Unmentioned, plan_by_meaning};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};
@@ -251,39 +251,22 @@ fn choose_test<'t>(tests: &'t [TraceTest], args: &ReplayArgs) -> Result<(usize, 
         let line = |(at, test): (usize, &TraceTest)| format!("{} {}", at + 1, test.name);
         tests.iter().enumerate().map(line).collect::<Vec<_>>().join("\n  ")
     };
-    let nothing = || {
-        CliError::new(ExitStatus::Nothing, format!("there is nothing to replay: `{}` has no runs", args.run))
-    };
-    let (number, name) = (args.number, args.name.as_deref());
-    let mut fitting = tests.iter().enumerate().filter(|(at, test)| match (number, name) {
-        (Some(number), _) => *at as u64 + 1 == number,
-        (None, Some(name)) => is_named(&test.name, name),
-        (None, None) => true,
-    });
-    if let Some(found) = fitting.next() {
-        return Ok(found);
-    }
-    let part: Vec<(usize, &TraceTest)> = match name {
-        Some(name) => tests.iter().enumerate().filter(|(_, test)| test.name.contains(name)).collect(),
-        None => Vec::new(),
-    };
-    match (&part[..], name) {
-        _ if tests.is_empty() => Err(nothing()),
-        ([found], _) => Ok(*found),
-        ([], Some(name)) => Err(CliError::usage(format!("no run of `{}` is named `{name}`", args.run))
-            .help(format!("there are\n  {}", names()))),
-        ([_, _, ..], Some(name)) => {
-            Err(CliError::usage(format!("several runs of `{}` have `{name}` in their names", args.run))
-                .help(format!("`--number` chooses one of\n  {}", names())))
+    let run = &args.run;
+    find_test(tests, args.number, args.name.as_deref()).map_err(|problem| match problem {
+        TestChoiceError::NoTests => {
+            CliError::new(ExitStatus::Nothing, format!("there is nothing to replay: `{run}` has no runs"))
         }
-        (_, None) => Err(CliError::usage(format!(
-            "there is no run {}: `{}` has {}",
-            number.unwrap_or_default(),
-            args.run,
-            tests.len()
-        ))
-        .help(format!("there are\n  {}", names()))),
-    }
+        TestChoiceError::NoSuchName(name) => CliError::usage(format!("no run of `{run}` is named `{name}`"))
+            .help(format!("there are\n  {}", names())),
+        TestChoiceError::Several(name) => {
+            CliError::usage(format!("several runs of `{run}` have `{name}` in their names"))
+                .help(format!("`--number` chooses one of\n  {}", names()))
+        }
+        TestChoiceError::NoSuchNumber(number) => {
+            CliError::usage(format!("there is no run {number}: `{run}` has {}", tests.len()))
+                .help(format!("there are\n  {}", names()))
+        }
+    })
 }
 
 /// Returns the failure with this id, or the only one that has it in its id.

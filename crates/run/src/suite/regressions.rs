@@ -4,6 +4,7 @@ use ioxide_model::sts::Model;
 use ioxide_record::failure_id::failure_id;
 use ioxide_record::secrets::Secrets;
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use super::{SuiteLabel, TraceTest};
 use crate::campaign::{FailureGroup, Regression};
@@ -70,8 +71,77 @@ fn find_smallest(failure: &FailureGroup, secrets: &Secrets) -> Regression {
     Regression { name, trace: trace.clone() }
 }
 
+/// The reason why no test is chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TestChoiceError {
+    /// There is none to choose from.
+    #[error("there are no tests")]
+    NoTests,
+    /// No test has this number, from 1.
+    #[error("there is no test {0}")]
+    NoSuchNumber(u64),
+    /// No test has this in its name.
+    #[error("no test is named `{0}`")]
+    NoSuchName(String),
+    /// Several tests have this in their names.
+    #[error("several tests have `{0}` in their names")]
+    Several(String),
+}
+
+/// Returns the test with this number, from 1, else with this name, or the only one that has it in its name, else the
+/// first; and its position.
+///
+/// # Errors
+/// If there is no such test, or several have this in their names.
+pub fn find_test<'t>(
+    tests: &'t [TraceTest],
+    number: Option<u64>,
+    name: Option<&str>,
+) -> Result<(usize, &'t TraceTest), TestChoiceError> {
+    if tests.is_empty() {
+        return Err(TestChoiceError::NoTests);
+    }
+    let all = || tests.iter().enumerate();
+    match (number, name) {
+        (Some(number), _) => {
+            all().find(|(at, _)| *at as u64 + 1 == number).ok_or(TestChoiceError::NoSuchNumber(number))
+        }
+        (None, None) => all().next().ok_or(TestChoiceError::NoTests),
+        (None, Some(name)) => {
+            if let Some(found) = all().find(|(_, test)| is_named(&test.name, name)) {
+                return Ok(found);
+            }
+            let mut similar = all().filter(|(_, test)| test.name.contains(name));
+            match (similar.next(), similar.next()) {
+                (Some(found), None) => Ok(found),
+                (None, _) => Err(TestChoiceError::NoSuchName(name.to_owned())),
+                (Some(_), Some(_)) => Err(TestChoiceError::Several(name.to_owned())),
+            }
+        }
+    }
+}
+
 /// Returns whether a test has this name; earlier versions named it by the signature of the failure.
-#[must_use]
-pub fn is_named(test: &str, name: &str) -> bool {
+fn is_named(test: &str, name: &str) -> bool {
     test == name || failure_id(test) == name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_chosen_by_number_by_name_or_by_a_part_that_only_one_has() {
+        let test = |name: &str| TraceTest { name: name.into(), trace: Vec::new() };
+        let tests = [test("miss-in-idle"), test("miss-in-busy"), test("crash")];
+        let chosen = |number, name| find_test(&tests, number, name).map(|(at, _)| at);
+        assert_eq!(chosen(None, None), Ok(0));
+        assert_eq!(chosen(Some(3), Some("miss-in-idle")), Ok(2), "a number goes first");
+        assert_eq!(chosen(Some(4), None), Err(TestChoiceError::NoSuchNumber(4)));
+        assert_eq!(chosen(None, Some("miss-in-busy")), Ok(1));
+        assert_eq!(chosen(None, Some("cra")), Ok(2));
+        assert_eq!(chosen(None, Some("miss")), Err(TestChoiceError::Several("miss".into())));
+        assert_eq!(chosen(None, Some("hang")), Err(TestChoiceError::NoSuchName("hang".into())));
+        assert_eq!(find_test(&[], Some(1), None), Err(TestChoiceError::NoTests));
+    }
 }

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::sts::{Model, Sts};
+use ioxide_report::killing_trees::{describe_trees, trees_json};
 use ioxide_symex::Ctx;
 use ioxide_testgen::case::of_adaptive_test;
 use ioxide_testgen::kill::outcome::DecidedMutants;
-use ioxide_testgen::kill::trees::{KillingTree, TreeKill, killing_trees};
-use serde_json::{Value as Json, json};
+use ioxide_testgen::kill::trees::{KillingTree, killing_trees};
+use serde_json::Value as Json;
 
 use super::workers;
 use crate::args::{CaseFormat, KillArgs};
@@ -18,9 +19,6 @@ use crate::commands::case::case_text;
 use crate::exit::CliError;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
-
-/// The probability with which the repetitions of a test that forces nothing kill a mutant. Chosen by feel.
-const KILL_PROBABILITY: f64 = 0.99;
 
 /// Adaptive tests and the mutants without one.
 pub struct KillTrees {
@@ -83,55 +81,11 @@ impl KillTrees {
 
     /// Returns every test with the mutants it kills.
     pub fn to_json(&self, decided: &DecidedMutants) -> Json {
-        let id = |at: usize| decided.mutants[at].id.as_str();
-        let kill = |kill: &TreeKill| {
-            json!({
-                "mutant": id(kill.mutant), "forced": kill.is_forced, "chance": kill.chance,
-                "repetitions": kill.repetitions(KILL_PROBABILITY),
-            })
-        };
-        let tree = |(at, tree): (usize, &KillingTree)| {
-            json!({
-                "file": self.file_name(at),
-                "states": tree.test.nodes.len(),
-                "kills": tree.kills.iter().map(kill).collect::<Vec<_>>(),
-            })
-        };
-        json!({
-            "version": 1,
-            "trees": self.trees.iter().enumerate().map(tree).collect::<Vec<_>>(),
-            "without": self.without.iter().map(|&at| id(at)).collect::<Vec<_>>(),
-        })
+        trees_json(&self.trees, &self.without, &decided.mutants, |at| self.file_name(at))
     }
 
-    /// A line for each test, and one for all.
+    /// Writes a line for each test, and one for all.
     pub fn show(&self, out: &mut impl Write) -> io::Result<()> {
-        for (at, tree) in self.trees.iter().enumerate() {
-            let forced = tree.kills.iter().filter(|kill| kill.is_forced).count();
-            let runs = tree.kills.iter().map(|kill| kill.repetitions(KILL_PROBABILITY)).max().unwrap_or(1);
-            let again = match runs {
-                1 => String::new(),
-                runs => format!("; {runs} runs kill each with 99 % if choices are fair"),
-            };
-            let (states, kills) = (tree.test.nodes.len(), tree.kills.len());
-            writeln!(
-                out,
-                "tree {}: {states} states, kills {kills} mutant{}, {forced} whatever the system chooses{again}",
-                at + 1,
-                if kills == 1 { "" } else { "s" }
-            )?;
-        }
-        let all = || self.trees.iter().flat_map(|tree| &tree.kills);
-        let (forced, kills) = (all().filter(|kill| kill.is_forced).count(), all().count());
-        let without = match self.without.len() {
-            0 => String::new(),
-            n => format!(", {n} without a tree: too large to enumerate"),
-        };
-        let by_chance = kills - forced;
-        writeln!(
-            out,
-            "trees: {}; {forced} mutants killed for sure, {by_chance} by chance{without}",
-            self.trees.len()
-        )
+        describe_trees(&self.trees, self.without.len()).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 }
