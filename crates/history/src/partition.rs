@@ -151,6 +151,7 @@ impl OperationUses {
     fn collect(cx: &mut Ctx<'_>, model: &SequentialModel) -> Self {
         let mut by_input: BTreeMap<GateId, BTreeSet<usize>> = BTreeMap::new();
         for path in &model.paths {
+            // A variable counts as used if a path changes it for good, or if a condition or a new value reads it.
             let used = by_input.entry(path.input).or_default();
             let mut read = path.facts.clone();
             for (at, ((var, after), &before)) in path.store.iter(cx.sts).zip(model.start.terms()).enumerate()
@@ -179,6 +180,8 @@ impl OperationUses {
         let mut groups: Vec<(BTreeSet<usize>, BTreeSet<GateId>)> = Vec::new();
         for (&gate, used) in self.by_input.iter().filter(|(_, used)| !used.is_empty()) {
             let (mut vars, mut gates) = (used.clone(), BTreeSet::from([gate]));
+            // The gates so far form disjoint groups; the new one joins all groups that it shares a variable with into
+            // one.
             let (joined, apart): (Vec<_>, Vec<_>) =
                 groups.into_iter().partition(|(others, _)| !others.is_disjoint(used));
             for (others, with) in joined {
@@ -218,6 +221,7 @@ fn find_key(
     let key_sort =
         |at: usize| cx.pool.collection_of(cx.pool.var_info(sts.vars[at].var).sort).map(|of| of.key.base());
     let sorts: Vec<Option<Sort>> = vars.iter().map(|&at| key_sort(at)).collect();
+    // Keys of different sorts are never equal, so no one key could stand for all maps.
     let is_same = sorts.windows(2).all(|pair| pair[0] == pair[1]);
     let maps: Vec<Term> = vars.iter().map(|&at| model.start.terms()[at]).collect();
     is_same.then_some(())?;
@@ -279,6 +283,7 @@ impl KeyedAccess<'_, '_> {
             (EntryUpdate, TermNode::Ite(condition, yes, no)) => {
                 Some(vec![(*condition, EntryRead), (*yes, EntryUpdate), (*no, EntryUpdate)])
             }
+            // Anything else could change other entries of the map, or all of it.
             (EntryUpdate, _) => None,
             (EntryRead, TermNode::Apply(TermOp::At | TermOp::Has, args))
                 if args[1] == self.key && self.is_map_sorted(args[0]) =>

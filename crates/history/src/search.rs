@@ -171,6 +171,8 @@ pub(crate) fn find_order(
         other => other,
     };
     match (found, space.lost_cause()) {
+        // Where states may be missing, a search that finds no order proves nothing; an order that it finds is right all
+        // the same.
         (Ok(SearchOutcome::NoOrder(_)), Some(lost)) => SearchOutcome::Unknown(UnknownCause::Lost(lost)),
         (Ok(outcome), _) => outcome,
         (Err(cause), _) => SearchOutcome::Unknown(cause),

@@ -115,6 +115,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         // The numbers 0 and 1 are taken by the constants; no set of states can equal the second.
         space.beliefs.insert(Box::new([]));
         space.beliefs.insert(Box::new([u32::MAX]));
+        debug_assert_eq!(space.beliefs.len(), 2, "the constants are the first two beliefs");
         let initial = concrete::initial_state(space.cx.pool, space.cx.sts);
         let closed = space.close(initial.into_iter().collect());
         space.start = space.intern_belief(closed);
@@ -155,6 +156,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         let gates = (gate_of(&class.input), class.output.as_ref().and_then(gate_of));
         let (at, is_new) = self.classes.insert_full(class);
         if is_new {
+            // A class without an answer may take any path of its input, so it is not known to be pure.
             let is_pure = matches!(gates, (Some(input), Some(output)) if self.model.is_pure(input, output));
             self.pure.push(is_pure);
         }
@@ -205,6 +207,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         if let Some(&next) = self.steps.get(&(belief, class)) {
             return next;
         }
+        // From the empty belief no step leads anywhere, and that is not the same as an input that the model leaves
+        // open.
         let numbers = self.beliefs[belief.0 as usize].clone();
         let mut next = BTreeSet::new();
         let mut is_mentioned = numbers.is_empty();
@@ -242,6 +246,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         }
         let OperationClass { input, output } = self.class(class).clone();
         let before = self.states[state as usize].clone();
+        // An operation is its input, internal steps, its answer, and internal steps again: the model is idle before and
+        // after (see `sequential`), so nothing else can come between.
         let after = self.take(&before, &input).map(|busy| {
             let busy = self.close(busy);
             let mut answered = Vec::new();
@@ -329,6 +335,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             return vec![Label::Output(offer.gate, values)];
         }
         let update = &sts.switches[offer.switch].update;
+        // Answers that lead to the same state need not be told apart: one of them stands for all.
         let matters = |field: &VarId| update.iter().any(|&(_, term)| self.cx.pool.mentions(term, *field));
         let does_matter = fields.iter().any(matters);
         let mut facts = facts;
@@ -353,6 +360,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             let equal: Vec<_> = equal.collect();
             let same = pool.and(equal);
             let other = pool.not(same);
+            // The next answer must differ from all before it; the loop ends when the solver knows of no further one.
             facts.push(other);
             answers.push(Label::Output(offer.gate, values));
         }

@@ -56,7 +56,7 @@ pub(crate) use self::portfolio::decide;
 pub(crate) use self::ports::ports;
 pub(crate) use self::product::{ModelProduct, ProductNext, ProductState, ProductStep};
 pub(crate) use self::region::CanonicalNames;
-pub(crate) use self::replayed_states::{ReplayedStates, concrete_after, concrete_start, concretely};
+pub(crate) use self::replayed_states::{ReplayedStates, concrete_after, concrete_start, follow_label};
 pub(crate) use self::search::Shortcut;
 pub(crate) use self::side::{
     Liveness, SideMember, SideSystem, SystemIndex, is_within, join_liveness, liveness,

@@ -80,6 +80,8 @@ pub(super) fn edits(
         ShapeWalk::new(&shapes, lengths.clone())
     };
     let mut paths: Vec<Vec<usize>> = Vec::new();
+    // Coarse shapes join more states and give shorter ways, which lead to the failing state less often; all are
+    // candidates, and the system decides.
     for level in [ShapeLevel::Place, ShapeLevel::Sizes, ShapeLevel::Values] {
         paths.extend(walk_of(cx, &all, level).short_paths(&gates_of(plan)));
     }
@@ -91,6 +93,7 @@ pub(super) fn edits(
         paths.push(changing_segments(cx, &beliefs, &vars));
     }
     let mut seen = BTreeSet::new();
+    // Levels often agree; a path is a run, and is not tried twice.
     paths.retain(|path| seen.insert(path.clone()));
     let mut edits: Vec<QueuedEdit> = Vec::new();
     for path in paths {
@@ -258,6 +261,7 @@ impl ShapeWalk {
         reached[from] = Some((0, None));
         loop {
             let open = (0..self.n_nodes).filter(|node| !is_settled[*node]);
+            // Lengths are not negative, so the nearest open shape is settled for good.
             let nearest = open.filter_map(|node| Some((reached[node]?.0, node))).min();
             let Some((length, node)) = nearest else { return reached };
             is_settled[node] = true;

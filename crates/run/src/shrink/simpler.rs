@@ -32,6 +32,7 @@ pub(super) fn simpler(pool: &TermPool, sort: Sort, value: &Value) -> Vec<Value> 
         Value::Data(data) => constructed(pool, data),
         Value::Collection(items) => collections(pool, items),
     };
+    // Candidates are made freely and filtered here, so that the promise holds whatever the functions below return.
     let is_simpler = |other: &Value| simplicity(other, value) == Ordering::Less && pool.has_sort(other, sort);
     let mut simpler: Vec<Value> = candidates.into_iter().filter(is_simpler).collect();
     simpler.sort_by(simplicity);
@@ -47,6 +48,8 @@ fn integers(pool: &TermPool, sort: Sort, n: &Int) -> Vec<Int> {
     let whole = n - &origin;
     let ways = std::iter::successors(Some(whole), |way| Some(toward_zero(way, &two)))
         .take_while(|way| !way.is_zero());
+    // As a bisection would: if every number from a bound on fails, one of these is near the bound, and the next round
+    // starts from it. The opposite number is one that people read more easily if `n` is negative.
     near.chain(ways.map(|way| n - &way)).chain([-n]).collect()
 }
 
@@ -65,6 +68,7 @@ fn rationals(pool: &TermPool, r: &Rational) -> Vec<Rational> {
         let parts = Rational::from(parts);
         Rational::from((r * &parts).floor()).div(&parts)
     };
+    // Rounded to whole numbers, halves and tenths: shorter to read, and near enough to fail where the value does.
     vec![Rational::ZERO, Rational::from(1), cut(1), r.ceil().into(), cut(2), cut(10), -r]
 }
 
@@ -73,6 +77,7 @@ fn texts(text: &str) -> Vec<Value> {
     let letters: Vec<char> = text.chars().collect();
     let half = letters.len() / 2;
     let mut texts = vec![Vec::new(), letters[..half].to_vec(), letters[half..].to_vec()];
+    // The length alone may be what fails, or that there is a letter at all.
     texts.push(vec!['a'; letters.len()]);
     texts.push(vec!['a'; letters.len().min(1)]);
     for at in 0..letters.len().min(MAX_LETTERS) {

@@ -20,6 +20,8 @@ const MAX_PAIRED: usize = 20;
 /// Returns the edits that leave moves of `plan` out; `silent` says which moves saw silence.
 pub(super) fn edits(plan: &[PlannedMove], silent: &[bool]) -> Vec<QueuedEdit> {
     let mut edits = silences(plan, silent);
+    // From large cuts to small ones: a large cut that still fails saves many runs. The order in which they are tried is
+    // decided by the price of their class (`price`).
     edits.extend(chunks(plan.len()));
     edits.extend(segment_edits(plan));
     edits.extend((1..=MAX_BLOCK).flat_map(|size| windows(plan.len(), size)));
@@ -61,6 +63,7 @@ fn chunks(n: usize) -> Vec<QueuedEdit> {
 pub(super) fn segments(plan: &[PlannedMove]) -> Vec<Range<usize>> {
     let is_input = |at: &usize| plan[*at].input().is_some();
     let starts: Vec<usize> = (0..plan.len()).filter(is_input).collect();
+    // A segment goes up to the next input; looks before the first input belong to none.
     let ends = starts.iter().skip(1).copied().chain([plan.len()]);
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
@@ -95,6 +98,7 @@ fn move_pairs(n: usize) -> Vec<QueuedEdit> {
         place: n - second - 1,
         edit: PlanEdit::CutTwo(first..first + 1, second..second + 1),
     };
+    // Neighbours are left out by `windows` already.
     (2..n).flat_map(|second| (0..second - 1).map(move |first| pair(first, second))).collect()
 }
 
@@ -117,6 +121,7 @@ fn fewer_for_less(plan: &[PlannedMove]) -> Vec<QueuedEdit> {
 
 /// The same move with this number nearer to zero by one.
 fn one_less(planned: &PlannedMove, field: usize) -> Option<PlannedMove> {
+    // A value that refers to an earlier reply is another one in every run, and has no next smaller one.
     if is_bound(planned, field) {
         return None;
     }

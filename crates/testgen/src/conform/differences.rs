@@ -16,7 +16,7 @@ use super::concrete_pass::{ConcreteEnd, ConcretePass};
 use super::portfolio::{EVALUATIONS_PER_STATE, PortfolioWatch, SymbolicPass, is_final};
 use super::product::{InputCompletion, ModelProduct};
 use super::region::{CanonicalNames, Widening};
-use super::replayed_states::{concrete_start, concretely};
+use super::replayed_states::{concrete_start, follow_label};
 use super::search::{ProductRevisit, SearchEffort};
 use super::witness::ConformWitness;
 use super::{ConformAnswer, ConformDoubt, ConformOptions, PortMismatch, product, unsupported_reason};
@@ -172,7 +172,7 @@ fn difference_place(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace)
 fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: InputCompletion) -> BTreeSet<String> {
     let mut after = concrete_start(cx, sts);
     for label in labels {
-        after = concretely(cx, sts, &after, label, completion);
+        after = follow_label(cx, sts, &after, label, completion);
     }
     // Without the whole set of states the trace itself is the place: no two differences are then merged by mistake.
     if after.states.is_empty() || !after.is_all {

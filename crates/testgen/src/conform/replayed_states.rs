@@ -51,11 +51,11 @@ pub(crate) fn concrete_after(
     before: &ReplayedStates,
     label: &Label,
 ) -> ReplayedStates {
-    concretely(cx, sts, before, label, InputCompletion::Angelic)
+    follow_label(cx, sts, before, label, InputCompletion::Angelic)
 }
 
 /// The states of a system after `label`; `completion` decides on inputs that no switch accepts.
-pub(crate) fn concretely(
+pub(crate) fn follow_label(
     cx: &mut Ctx<'_>,
     sts: &Sts,
     before: &ReplayedStates,
@@ -102,6 +102,8 @@ fn successors(
     let next = concrete::successors(cx.pool, sts, state, label).ok()?;
     let next: Vec<ConcreteState> = next.into_iter().map(|successor| successor.state).collect();
     let may_ignore = matches!(label, Label::Input(..)) && completion != InputCompletion::None;
+    // [AT15], `exec_neg`: an input is ignored only where no internal step is possible; elsewhere the step may come
+    // first and lead to a state that takes the input.
     if next.is_empty() && may_ignore && is_stable(cx, sts, state)? {
         return Some(vec![state.clone()]);
     }
@@ -121,6 +123,7 @@ pub(super) fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> Optio
 fn closure(cx: &Ctx<'_>, sts: &Sts, ReplayedStates { states, is_all }: ReplayedStates) -> ReplayedStates {
     match concrete::tau_closure(cx.pool, sts, states, MAX_STATES) {
         Ok(closure) => ReplayedStates { states: closure.states, is_all: is_all && !closure.truncated },
+        // Nothing is claimed then: no state is kept, and `is_all` is false.
         Err(_) => ReplayedStates::default(),
     }
 }

@@ -27,6 +27,8 @@ impl UnshownDifferences {
         self.count += 1;
         self.shortest = Some(self.shortest.map_or(steps, |shortest| shortest.min(steps)));
         match why {
+            // Only lengths were left open: the answer can say up to which length there is no difference, which is more
+            // than unknown.
             NoWitness::Beyond(length) => {
                 self.within = Some(self.within.map_or(length, |within| within.min(length)));
             }
@@ -44,6 +46,7 @@ impl UnshownDifferences {
 
     /// Returns the doubt that remains after a search that looked at everything; `None` if there is none.
     pub fn doubt(&self) -> Option<ConformDoubt> {
+        // A search that looked at everything is limited by the suspected differences alone.
         let depth = self.sure_depth(u32::MAX);
         match (self.shortest, &self.why, self.within) {
             (None, ..) => None,

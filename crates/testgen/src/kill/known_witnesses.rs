@@ -9,7 +9,7 @@ use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use crate::conform::{InputCompletion, concrete_start, concretely};
+use crate::conform::{InputCompletion, concrete_start, follow_label};
 use crate::mutate::Mutant;
 
 /// The greatest number of traces that are tried on one mutant. Chosen by feel: replaying a trace is cheap, but with
@@ -55,7 +55,7 @@ pub fn shows(cx: &mut Ctx<'_>, system: &Sts, trace: &Trace, completion: InputCom
         if after.states.is_empty() {
             return false;
         }
-        after = concretely(cx, system, &after, label, completion);
+        after = follow_label(cx, system, &after, label, completion);
     }
     !after.states.is_empty()
 }

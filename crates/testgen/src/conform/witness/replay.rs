@@ -11,7 +11,7 @@ use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor};
 
 use super::super::InputRule;
 use super::super::product::{InputCompletion, ModelProduct};
-use super::super::replayed_states::{concrete_start, concretely, is_stable};
+use super::super::replayed_states::{concrete_start, follow_label, is_stable};
 use super::NoWitness;
 
 /// Checks that the specification allows `trace` but for its last label, and that the implementation has all of it.
@@ -79,7 +79,7 @@ fn implements(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> bo
     let mut after = concrete_start(cx, sts);
     for label in &trace.labels {
         match product.label_of_imp(label) {
-            Some(label) => after = concretely(cx, sts, &after, &label, product.completion),
+            Some(label) => after = follow_label(cx, sts, &after, &label, product.completion),
             // An input that the implementation does not know is ignored where it is stable.
             None if matches!(label, Label::Input(..)) && product.completion != InputCompletion::None => {
                 after.states.retain(|state| is_stable(cx, sts, state) == Some(true));

@@ -11,7 +11,7 @@ use ioxide_model::sts::{LocId, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_symex::{Ctx, SymState};
 
-use crate::conform::{InputCompletion, ReplayedStates, concrete_start, concretely};
+use crate::conform::{InputCompletion, ReplayedStates, concrete_start, follow_label};
 use crate::kill::is_deterministic;
 use crate::purpose::observer::{ObserverProduct, silences};
 
@@ -125,7 +125,7 @@ impl GameArena {
 
     /// Follows a label.
     pub(super) fn follow_label(&mut self, cx: &mut Ctx<'_>, label: &Label) {
-        self.after = concretely(cx, &self.base, &self.after, label, InputCompletion::None);
+        self.after = follow_label(cx, &self.base, &self.after, label, InputCompletion::None);
         if *label == Label::Quiescence {
             self.after.states = self.after.states.iter().map(|state| self.after_silence(cx, state)).collect();
         }
