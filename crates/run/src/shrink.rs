@@ -34,6 +34,7 @@ mod order;
 mod planning;
 mod price;
 mod refute;
+mod related;
 mod rerun;
 mod search;
 mod shortcuts;

@@ -24,6 +24,8 @@ const WORTH_OF_VALUE: f64 = 0.1;
 pub(super) enum EditClass {
     /// Ways of the run between two like states are left out.
     Shortcut,
+    /// All inputs that share no value with the failing one are left out.
+    Related,
     /// All looks that saw silence but the last are left out.
     Silences,
     /// A piece of this many moves, by the logarithm of their number.
@@ -57,7 +59,7 @@ impl EditClass {
     pub(super) fn first_guess(self) -> f64 {
         match self {
             Self::Silences => 0.8,
-            Self::Shortcut | Self::Value | Self::Sooner | Self::AllSooner => 0.5,
+            Self::Shortcut | Self::Related | Self::Value | Self::Sooner | Self::AllSooner => 0.5,
             Self::Chunk(_) | Self::Segment => 0.4,
             Self::Single | Self::ValueEverywhere => 0.2,
             Self::Block(_) | Self::SegmentPair | Self::Distance => 0.1,
@@ -75,7 +77,7 @@ impl EditClass {
     /// more, since there are many of them and few are taken.
     fn turn(self) -> u8 {
         match self {
-            Self::Shortcut | Self::Silences | Self::Chunk(_) | Self::Segment | Self::Single => 0,
+            Self::Shortcut | Self::Related | Self::Silences | Self::Chunk(_) | Self::Segment | Self::Single => 0,
             Self::Sooner | Self::AllSooner | Self::Value | Self::ValueEverywhere => 0,
             Self::Distance | Self::Block(_) | Self::SegmentPair => 1,
             Self::FewerForLess | Self::MovePair => 2,

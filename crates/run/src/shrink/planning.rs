@@ -2,9 +2,9 @@
 //!
 //! Deleting from a long run finds a local minimum. The model knows more: which transition the last input took, and
 //! which one the system should have taken instead of what it did. A breadth-first search over the symbolic states finds
-//! the shortest paths that end with these two; each is tried on the system once, shortest first, before anything is
-//! deleted. A fault that needs more than that (a third item, a certain value) does not show there, and is left to
-//! deletion.
+//! the shortest paths that end with these two; each is tried on the system, shortest first, before anything is deleted:
+//! with the values of the inputs that have to do with the failing one ([`related`]), then with others. A fault that needs
+//! more than that (a third item, a value of another input) does not show there, and is left to deletion.
 //!
 //! *Limits.* The search looks at [`MAX_STATES`] symbolic states and tries [`MAX_PATHS`] paths.
 
@@ -20,6 +20,7 @@ use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::purpose::PurposeGuided;
 
 use super::failure_sign::FailureSign;
+use super::related;
 use super::rerun::run_tester;
 use super::search::{BudgetSpent, ShrinkSearch};
 
@@ -32,8 +33,11 @@ const MAX_PATHS: usize = 3;
 const MAX_TIME: Duration = Duration::from_secs(3);
 /// The share of the time left that the search takes at most. Chosen by feel: a tenth, as the search may be in vain.
 const TIME_SHARE: u32 = 10;
-/// The number of times a path is tried: its values are chosen again each time.
-const TRIES_PER_PATH: u64 = 2;
+/// The number of times a path is tried with values that the run does not suggest; chosen by feel, as each is a run.
+const OTHER_TRIES: usize = 1;
+/// The share of the time left that tries of paths take at most, as a divisor. Chosen by feel: where a restart takes a
+/// second they would otherwise take most of the time, and a fault that needs a certain value shows in none of them.
+const TRIES_SHARE: u32 = 6;
 
 /// The end of a path that leads to the failure.
 #[derive(Debug)]
@@ -54,17 +58,24 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
     let left = search.time_left().map_or(MAX_TIME, |left| left / TIME_SHARE);
     let until = Instant::now() + left.min(MAX_TIME);
     let longest = search.best.plan.len();
+    let examples = related::inputs_of(search.setup.cx.sts, &trace);
+    let least_left = search.time_left().map(|left| left - left / TRIES_SHARE);
     for path in situation.shortest_paths(search.setup.cx, longest, until) {
         let Ok(purpose) = TestPurpose::from_path(search.setup.cx, "the failing transition".into(), &path)
         else {
             continue;
         };
-        for seed in 0..TRIES_PER_PATH {
+        // First with the values of the messages that have to do with the failing one, then with others.
+        let choices = std::iter::once(&examples[..]).chain(std::iter::repeat_n(&[][..], OTHER_TRIES));
+        for (seed, examples) in (0..).zip(choices) {
             if search.early().is_some() {
                 return Err(BudgetSpent);
             }
+            if least_left.is_some_and(|least| search.time_left() < Some(least)) {
+                return Ok(());
+            }
             search.spend()?;
-            let mut tester = PurposeGuided::new(purpose.clone(), seed);
+            let mut tester = PurposeGuided::new(purpose.clone(), seed).with_examples(examples.to_vec());
             tester.start(seed);
             let finished = run_tester(search.setup, &search.config, &mut tester);
             finished.iter().for_each(|finished| search.record_price(finished));

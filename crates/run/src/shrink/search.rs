@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::sts::{GateKind, Sts};
+use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::replay::{
     PlannedMove, ReplyFlow, Unmentioned, plan_by_meaning, with_distances, without_lost_references,
@@ -23,6 +23,7 @@ use super::copies::IdleSystems;
 use super::edit::{EditClass, EditQueues, PlanEdit, QueuedEdit};
 use super::failure_sign::FailureSign;
 use super::price::{EditChances, TryPrices};
+use super::related::is_own_input;
 use super::rerun::{ConfirmedFailure, UnmadeReason, repeat, run_again};
 use super::steps::{segments, without};
 use super::{
@@ -50,9 +51,8 @@ fn shortest_wait() -> Rational {
 /// Returns the moves that made a failing run, up to its failure. Observations after the forbidden label only showed
 /// that nothing explains it, and a replay waits for them by itself; inputs after it may have been needed to see that.
 fn plan_of_failure(flow: &ReplyFlow, sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
-    let is_ours =
-        |label: &Label| matches!(label, Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Input);
-    match trace.forbidden_at.filter(|at| *at < trace.len() && !trace.labels[*at..].iter().any(is_ours)) {
+    let has_input = |labels: &[Label]| labels.iter().any(|label| is_own_input(sts, label));
+    match trace.forbidden_at.filter(|at| *at < trace.len() && !has_input(&trace.labels[*at..])) {
         Some(at) => {
             let labels = trace.labels[..=at].to_vec();
             plan_by_meaning(flow, sts, &Trace { labels, ..trace.clone() })

@@ -7,12 +7,13 @@
 //! taken). Clocks are no part of a shape, and parts of a system have their places in it: this works for every model.
 //!
 //! Mostly a few variables decide what was expected in the end ([`slices`](super::slices)). With only these in the
-//! shapes more states are alike and the ways shorter; and the inputs that change none of them are left out at once.
+//! shapes more states are alike and the ways shorter; and the inputs that change none of them are left out at once. The
+//! inputs that share a value with the failing one ([`related`](super::related)) are a candidate too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, GateKind};
+use ioxide_model::sts::GateId;
 use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
@@ -22,6 +23,7 @@ use ioxide_testgen::tester::replay::PlannedMove;
 use super::edit::{EditClass, PlanEdit, QueuedEdit};
 use super::failure_sign::FailureSign;
 use super::planning::FailureSituation;
+use super::related::{self, is_own_input};
 use super::slices;
 use super::steps::segments;
 
@@ -95,16 +97,18 @@ pub(super) fn edits(
     let mut seen = BTreeSet::new();
     // Levels often agree; a path is a run, and is not tried twice.
     paths.retain(|path| seen.insert(path.clone()));
+    let related = related::segments(&related::values_by_input(cx.sts, trace));
+    let related = related.into_iter().map(|path| (EditClass::Related, path));
+    let paths = paths.into_iter().map(|path| (EditClass::Shortcut, path)).chain(related);
     let mut edits: Vec<QueuedEdit> = Vec::new();
-    for path in paths {
+    for (class, path) in paths {
         let head = &plan[..segments[0].start];
         // The last segment has the failing input and stays; the way leads to the state before it.
         let path = path.into_iter().chain([segments.len() - 1]);
         let moves = path.map(|at| &plan[segments[at].clone()]);
         let short: Vec<PlannedMove> = std::iter::once(head).chain(moves).flatten().cloned().collect();
         if short.len() < plan.len() {
-            let (class, place) = (EditClass::Shortcut, short.len());
-            edits.push(QueuedEdit { class, place, edit: PlanEdit::Replace(short) });
+            edits.push(QueuedEdit { class, place: short.len(), edit: PlanEdit::Replace(short) });
         }
     }
     edits
@@ -131,18 +135,14 @@ fn gates_of(plan: &[PlannedMove]) -> Vec<GateId> {
 fn beliefs_at_inputs(cx: &mut Ctx<'_>, tolerance: &Tolerance, trace: &Trace) -> Option<Vec<Belief>> {
     let mut monitor = Monitor::with_tolerance(cx, tolerance.clone());
     let mut beliefs = Vec::new();
-    let last_input = trace.labels.iter().rposition(|label| is_ours(cx, label))?;
+    let last_input = trace.labels.iter().rposition(|label| is_own_input(cx.sts, label))?;
     for label in &trace.labels[..=last_input] {
-        if is_ours(cx, label) {
+        if is_own_input(cx.sts, label) {
             beliefs.push(monitor.belief().clone());
         }
         monitor.observe(cx, label).ok()?;
     }
     Some(beliefs)
-}
-
-fn is_ours(cx: &Ctx<'_>, label: &Label) -> bool {
-    matches!(label, Label::Input(gate, _) if cx.sts.gates[*gate].kind == GateKind::Input)
 }
 
 /// Returns the shape of what the model believes, as far as `vars` go.

@@ -68,6 +68,8 @@ pub struct PurposeGuided {
     round: usize,
     is_first: bool,
     choice: InputChoice,
+    /// The messages whose values are tried before others.
+    examples: Vec<Label>,
     progress: PurposeProgress,
 }
 
@@ -123,8 +125,17 @@ impl PurposeGuided {
             round: 0,
             is_first: true,
             choice: InputChoice::default(),
+            examples: Vec::new(),
             progress: PurposeProgress::default(),
         }
+    }
+
+    /// Sets the messages whose values are tried before others, the best first. Those of the same gate come first, then
+    /// those that have a value of the sort of every field.
+    #[must_use]
+    pub fn with_examples(mut self, examples: Vec<Label>) -> Self {
+        self.examples = examples;
+        self
     }
 
     /// Sets how values are chosen from now on.
@@ -322,6 +333,9 @@ impl PurposeGuided {
         let facts: Vec<Term> =
             facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         let fields = self.fields(cx, id);
+        if let Some(values) = self.values_of_example(cx, id, &fields, &facts) {
+            return Ok(values);
+        }
         let picked = match self.choice {
             InputChoice::Patterns => self.pick_patterned(cx, &fields, &facts),
             InputChoice::Uniform(n) => pick_uniform(cx, &mut self.rng, &fields, &facts, n),
@@ -331,6 +345,28 @@ impl PurposeGuided {
             PickedValues::Impossible => Err(NoWayOn::NoValues),
             PickedValues::Unknown(why) => Err(NoWayOn::NotFound(why)),
         }
+    }
+
+    /// Returns the values of the first example that leads on; `None` if none does.
+    fn values_of_example(
+        &self,
+        cx: &mut Ctx<'_>,
+        id: SwitchId,
+        fields: &[VarId],
+        facts: &[Term],
+    ) -> Option<Vec<Value>> {
+        let own_gate = cx.sts.switches[id].gate;
+        let is_own = |label: &&Label| matches!(label, Label::Input(gate, _) if *gate == own_gate);
+        let (own, others): (Vec<&Label>, Vec<&Label>) = self.examples.iter().partition(is_own);
+        own.into_iter().chain(others).find_map(|example| {
+            let (Label::Input(_, args) | Label::Output(_, args)) = example else { return None };
+            let values = match_sorts(cx, fields, args)?;
+            let mut chosen = Substitution::new();
+            for (field, value) in fields.iter().zip(&values) {
+                chosen.set(*field, cx.pool.value(value.clone()));
+            }
+            (decide_facts(cx, facts, &chosen) == SolverDecision::Sat).then_some(values)
+        })
     }
 
     /// Returns values by patterns of equality, the fields in the order in which the path uses them.
@@ -392,6 +428,19 @@ impl PurposeGuided {
         self.progress.looked = true;
         TesterMove::Observe
     }
+}
+
+/// Returns for each field the first of `values` that has its sort and is not taken by a field before it; `None` if a field
+/// gets none, or there are no fields.
+fn match_sorts(cx: &Ctx<'_>, fields: &[VarId], values: &[Value]) -> Option<Vec<Value>> {
+    let mut left: Vec<&Value> = values.iter().collect();
+    let mut next_of = |field: &VarId| {
+        let sort = cx.pool.var_info(*field).sort;
+        let at = left.iter().position(|value| cx.pool.has_sort(value, sort))?;
+        Some(left.remove(at).clone())
+    };
+    let matched: Option<Vec<Value>> = fields.iter().map(&mut next_of).collect();
+    matched.filter(|matched| !matched.is_empty())
 }
 
 /// Decides whether `facts` are satisfiable with the values of `known`.
