@@ -493,6 +493,9 @@ pub struct Replayed {
     /// The first time it did not fail in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<InsteadRecord>,
+    /// True if it failed after resets and never after a restart: the reset leaves something behind.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_after_reset: bool,
 }
 
 /// The repetitions of a failing run that could not be made.

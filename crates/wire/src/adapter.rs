@@ -174,6 +174,12 @@ pub trait Adapter {
     /// that was started here, since a system that hangs cannot be reset.
     fn note_breakdown(&mut self) {}
 
+    /// Asks for a restart of the system in place of the next reset; returns false if it was not started here, or every
+    /// reset restarts it anyway.
+    fn restart_at_next_reset(&mut self) -> bool {
+        false
+    }
+
     /// Returns the exit status of a system that has ended, if it had one.
     fn exit_status(&mut self) -> Option<i32> {
         None

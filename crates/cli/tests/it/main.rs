@@ -20,6 +20,7 @@ mod histories;
 mod hostile;
 mod identity;
 mod init;
+mod leaky_reset;
 mod learn;
 mod learn_data;
 mod learn_time;

@@ -78,7 +78,14 @@ impl Secrets {
             }
             EventKind::Verdict(told) => self.hide_verdict(told),
             EventKind::Trouble(SystemTrouble { error, last_words }) => self.hide_all([error, last_words]),
-            EventKind::Replayed(Replayed { run: _, reproduced: _, of: _, unmade, instead }) => {
+            EventKind::Replayed(Replayed {
+                run: _,
+                reproduced: _,
+                of: _,
+                unmade,
+                instead,
+                only_after_reset: _,
+            }) => {
                 if let Some(UnmadeRecord { wanted: _, reason }) = unmade {
                     self.hide_in(reason);
                 }

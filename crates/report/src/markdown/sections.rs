@@ -97,7 +97,10 @@ fn failure_heading(kind: &FailureSummary) -> String {
 fn failure_section(summary: &Summary, kind: &FailureSummary, record: &str) -> String {
     let again = match &kind.replayed {
         Some(told) if told.of == 0 => " It could not be repeated.".to_owned(),
-        Some(told) => format!(" Repeated, it failed again {} of {} times.", told.reproduced, told.of),
+        Some(told) => {
+            let after_reset = if told.only_after_reset { ", never after a restart" } else { "" };
+            format!(" Repeated, it failed again {} of {} times{after_reset}.", told.reproduced, told.of)
+        }
         None => String::new(),
     };
     let smaller = match &kind.smaller {

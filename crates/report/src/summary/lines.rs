@@ -275,6 +275,9 @@ pub fn replay_line(replayed: &Replayed) -> String {
     }
     let note = match replayed.reproduced {
         0 => "; it did not happen again, so it was not made smaller",
+        _ if replayed.only_after_reset => {
+            "; never after a restart: the reset leaves something behind (try `reset = \"restart\"`)"
+        }
         n if n < replayed.of => "; the failure is flaky",
         _ => "",
     };

@@ -253,7 +253,14 @@ pub fn failing() -> Vec<Event> {
         RunOutcome::Fail,
         20,
     ));
-    told.say(EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, unmade: None, instead: None }));
+    told.say(EventKind::Replayed(Replayed {
+        run: 1,
+        reproduced: 3,
+        of: 3,
+        unmade: None,
+        instead: None,
+        only_after_reset: false,
+    }));
     told.say(EventKind::Shrunk(ShrunkRecord {
         run: 1,
         trace: vec![input(1, "A"), out("X")],

@@ -69,7 +69,14 @@ fn many_inconclusive_runs_have_one_line() {
 #[test]
 fn a_flaky_failure_is_called_flaky() {
     let mut told = SampleEvents::default();
-    told.say(EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3, unmade: None, instead: None }));
+    told.say(EventKind::Replayed(Replayed {
+        run: 0,
+        reproduced: 1,
+        of: 3,
+        unmade: None,
+        instead: None,
+        only_after_reset: false,
+    }));
     insta::assert_snapshot!(shown(&told.events), @r"
         repeated  failed again 1 of 3 times; the failure is flaky
     0 runs: none finished; 0 steps
@@ -81,7 +88,14 @@ fn a_flaky_failure_is_called_flaky() {
 fn repetitions_that_could_not_be_made_are_told_apart_from_those_that_did_not_fail() {
     let unmade = UnmadeRecord { wanted: 3, reason: "no `ready` from the system within 800 ms".into() };
     let line = |reproduced, of| {
-        lines::replay_line(&Replayed { run: 0, reproduced, of, unmade: Some(unmade.clone()), instead: None })
+        lines::replay_line(&Replayed {
+            run: 0,
+            reproduced,
+            of,
+            unmade: Some(unmade.clone()),
+            instead: None,
+            only_after_reset: false,
+        })
     };
     let why = "of 3 repetitions could not be made: no `ready` from the system within 800 ms";
     assert_eq!(line(1, 1), format!("repeated  failed again 1 of 1 times; 2 {why}"));
@@ -173,7 +187,17 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
     told.at(1, sent(1, "B")).at(0, sent(1, "A")).at(1, seen(2, out("X"))).at(0, seen(2, out("Y")));
     told.at(1, SampleEvents::fail("!X in S")).at(1, run_finished(1, RunOutcome::Fail, 2));
     told.at(0, SampleEvents::fail("!X in S")).at(0, run_finished(0, RunOutcome::Fail, 2));
-    told.at(1, EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, unmade: None, instead: None }));
+    told.at(
+        1,
+        EventKind::Replayed(Replayed {
+            run: 1,
+            reproduced: 3,
+            of: 3,
+            unmade: None,
+            instead: None,
+            only_after_reset: false,
+        }),
+    );
     told.say(finished(0, 2));
     insta::assert_snapshot!(shown(&told.events), @r"
     testing `Demo` against stdio:./it's a system (random tester, 2 runs, seed 7)

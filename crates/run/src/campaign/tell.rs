@@ -80,6 +80,7 @@ pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, again: &RerunResult)
             .as_ref()
             .map(|reason| UnmadeRecord { wanted: again.wanted, reason: reason.to_string() }),
         instead: again.instead.as_ref().filter(|_| again.failed == 0).map(told),
+        only_after_reset: again.fails_only_after_reset(),
     }
 }
 

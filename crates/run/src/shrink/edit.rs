@@ -77,7 +77,12 @@ impl EditClass {
     /// more, since there are many of them and few are taken.
     fn turn(self) -> u8 {
         match self {
-            Self::Shortcut | Self::Related | Self::Silences | Self::Chunk(_) | Self::Segment | Self::Single => 0,
+            Self::Shortcut
+            | Self::Related
+            | Self::Silences
+            | Self::Chunk(_)
+            | Self::Segment
+            | Self::Single => 0,
             Self::Sooner | Self::AllSooner | Self::Value | Self::ValueEverywhere => 0,
             Self::Distance | Self::Block(_) | Self::SegmentPair => 1,
             Self::FewerForLess | Self::MovePair => 2,

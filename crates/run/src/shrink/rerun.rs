@@ -32,6 +32,10 @@ const MAX_DETOURS: u32 = 8;
 /// The share of failing candidates that may be missed because they are not tried more often; chosen by feel.
 const MAX_MISSED: f64 = 0.04;
 
+/// The number of times that a run which failed only after resets is repeated after a restart. Chosen by feel: each costs a
+/// restart, and a flaky failure that shows every second time is missed by all of them and the first one in 1 of 8 cases.
+const RESTART_REPLAYS: u32 = 2;
+
 /// The result of repeating a failing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RerunResult {
@@ -47,10 +51,19 @@ pub struct RerunResult {
     pub unmade: Option<UnmadeReason>,
     /// The first run that did not fail in the same way.
     pub instead: Option<UnexpectedRerun>,
+    /// The repetitions that began with a restart, where the usual reset is another one.
+    restarted: RestartedReruns,
     sign: FailureSign,
     is_steady: bool,
     /// The time that the longest repetition took.
     duration: Duration,
+}
+
+/// The number of repetitions that began with a restart and not with the usual reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct RestartedReruns {
+    failed: u32,
+    of: u32,
 }
 
 /// The reason why a repetition could not be made.
@@ -96,6 +109,9 @@ pub struct ConfirmedFailure<'t> {
 
 /// Repeats the moves of `trace`, which failed with `sign`, `times` times; no repetition begins after the deadline of
 /// `config`, or after a request to stop.
+///
+/// The first repetition begins with a restart, where the system can be restarted and is usually reset in another way. If
+/// the failure shows after resets only, some more begin with one: a reset that is no restart leaves something behind.
 pub fn repeat(
     setup: &mut RunSetup<'_, '_>,
     config: &RunConfig,
@@ -105,6 +121,7 @@ pub fn repeat(
 ) -> RerunResult {
     let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
     let plan = plan_by_meaning(&flow, setup.cx.sts, trace);
+    let recorded = RunToRepeat { flow: &flow, trace, plan: &plan, sign };
     let mut again = RerunResult {
         failed: 0,
         of: 0,
@@ -112,34 +129,22 @@ pub fn repeat(
         detours: 0,
         unmade: None,
         instead: None,
+        restarted: RestartedReruns::default(),
         sign,
         is_steady: true,
         duration: Duration::ZERO,
     };
-    for _ in 0..times {
-        if let Some(reason) = stop_reason(setup, config) {
-            again.unmade.get_or_insert(reason);
+    for n in 0..times {
+        if !recorded.repeat_once(setup, config, &mut again, n == 0) {
             break;
         }
-        // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
-        let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
-        let config = RunConfig { first_reply, ..config.clone() };
-        let recorded = RunToRepeat { flow: &flow, trace, plan: &plan, sign };
-        let finished = match recorded.run(setup, &config, &mut again) {
-            Ok(finished) => finished,
-            Err(reason) => {
-                again.unmade.get_or_insert(stop_reason(setup, &config).unwrap_or(reason));
-                continue;
+    }
+    let is_suspect = |again: &RerunResult| again.restarted.failed == 0 && again.failed > 0;
+    if again.restarted.of > 0 && is_suspect(&again) {
+        for _ in 0..RESTART_REPLAYS {
+            if !is_suspect(&again) || !recorded.repeat_once(setup, config, &mut again, true) {
+                break;
             }
-        };
-        again.of += 1;
-        again.duration = again.duration.max(finished.spent.total());
-        again.is_steady &= recorded.is_same(setup, trace, &finished.trace);
-        if sign.is_shown_by(&finished) {
-            again.failed += 1;
-        } else if again.instead.is_none() {
-            let outcome = finished.end.outcome();
-            again.instead = Some(UnexpectedRerun { trace: finished.trace, outcome });
         }
     }
     again
@@ -154,6 +159,49 @@ struct RunToRepeat<'r> {
 }
 
 impl RunToRepeat<'_> {
+    /// Repeats the run once and counts it, after a restart if `restarts` and the system can be restarted; returns false if
+    /// no further repetition may begin.
+    fn repeat_once(
+        &self,
+        setup: &mut RunSetup<'_, '_>,
+        config: &RunConfig,
+        again: &mut RerunResult,
+        restarts: bool,
+    ) -> bool {
+        if let Some(reason) = stop_reason(setup, config) {
+            again.unmade.get_or_insert(reason);
+            return false;
+        }
+        // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
+        let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
+        let config = RunConfig { first_reply, ..config.clone() };
+        let is_restarted = restarts && setup.adapter.restart_at_next_reset();
+        let n_detours = again.detours;
+        let finished = match self.run(setup, &config, again) {
+            Ok(finished) => finished,
+            Err(reason) => {
+                again.unmade.get_or_insert(stop_reason(setup, &config).unwrap_or(reason));
+                return true;
+            }
+        };
+        let has_failed = self.sign.is_shown_by(&finished);
+        // After a detour the run was made again with the usual reset.
+        if is_restarted && again.detours == n_detours {
+            again.restarted.of += 1;
+            again.restarted.failed += u32::from(has_failed);
+        }
+        again.of += 1;
+        again.duration = again.duration.max(finished.spent.total());
+        again.is_steady &= self.is_same(setup, self.trace, &finished.trace);
+        if has_failed {
+            again.failed += 1;
+        } else if again.instead.is_none() {
+            let outcome = finished.end.outcome();
+            again.instead = Some(UnexpectedRerun { trace: finished.trace, outcome });
+        }
+        true
+    }
+
     /// Makes one run with its moves; makes it again if the system went another way that the specification allows: such
     /// a run could not fail as the first one did, and does not count. A failure that has not come back yet is not
     /// waited for longer than [`MAX_DETOURS`] runs, however many repetitions are wanted.
@@ -246,6 +294,13 @@ impl RerunResult {
         self.is_steady
     }
 
+    /// Returns whether the failure shows after the usual reset but never after a restart: the reset leaves something
+    /// behind.
+    #[must_use]
+    pub fn fails_only_after_reset(&self) -> bool {
+        self.restarted.of > RESTART_REPLAYS && self.restarted.failed == 0 && self.failed > 0
+    }
+
     /// Returns the number of times a candidate is tried before it is refused: once on a system that does the same every
     /// time, else as often as it takes to see a failure of this rate in 96 of 100 cases, at most [`TRIES`].
     pub(super) fn tries_needed(&self) -> u32 {
@@ -260,6 +315,8 @@ impl RerunResult {
         self.detours += more.detours;
         self.unmade = self.unmade.take().or(more.unmade);
         self.instead = self.instead.take().or(more.instead);
+        self.restarted.failed += more.restarted.failed;
+        self.restarted.of += more.restarted.of;
         self.is_steady &= more.is_steady;
         self.duration = self.duration.max(more.duration);
     }

@@ -3,8 +3,10 @@
 //! Faults in time occur at the edges of guards and within the deadlines of others: a second input before the answer to
 //! the first, just before or after a time-out, long after the system has settled. So the candidates are the points
 //! where any guard of the state changes, instants close to them, one at random in every interval between, and some
-//! after the last; those at which the guard holds are equally likely.
+//! after the last. Of those at which the guard holds, the [kind](InstantKind) that was tried least goes first: so each kind
+//! comes within a few inputs, where drawing alone may miss one for long.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use rand::RngExt;
@@ -13,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::number::{Int, Rational};
-use ioxide_model::sts::Switch;
+use ioxide_model::sts::SwitchId;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
@@ -38,21 +40,48 @@ pub(super) enum WaitingCost {
     Free,
 }
 
-/// Returns a delay in seconds after which `switch` can be taken from `state` with some values; `None` if no candidate
-/// fits.
+/// The place of an instant among the points at which a guard changes; points are numbered from the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum InstantKind {
+    At(usize),
+    JustBefore(usize),
+    JustAfter(usize),
+    Between(usize),
+    /// Soon after the last point.
+    Later,
+    /// Long after the last point.
+    MuchLater,
+}
+
+impl InstantKind {
+    /// Returns whether it is at a bound or just before it, where guards are most often wrong. The first point is now.
+    fn is_at_bound(self) -> bool {
+        matches!(self, Self::At(1..) | Self::JustBefore(_))
+    }
+}
+
+/// The number of times each kind of instant was tried, by switch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TriedInstants {
+    counts: HashMap<(SwitchId, InstantKind), u32>,
+}
+
+/// Returns a delay in seconds after which the switch `id` can be taken from `state` with some values; `None` if no
+/// candidate fits. With `tried`, a kind of instant that was tried least is chosen.
 pub(super) fn choose(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
     state: &ConcreteState,
-    switch: &Switch,
+    id: SwitchId,
     timing: WaitingCost,
     clock_bounds: &[Term],
+    tried: Option<&mut TriedInstants>,
 ) -> Option<Rational> {
     let delay = cx.delay;
-    let when = possible(cx, state, switch);
+    let when = possible(cx, state, id);
     let mut points = change_instants(cx, delay, when);
     let sts = cx.sts;
-    for (_, other) in sts.switches_from(state.loc) {
+    for (other, _) in sts.switches_from(state.loc) {
         let pending = possible(cx, state, other);
         points.extend(change_instants(cx, delay, pending));
     }
@@ -68,7 +97,15 @@ pub(super) fn choose(
     points.dedup();
     let mut candidates = instants_around(rng, &points, timing);
     candidates.shuffle(rng);
-    candidates.into_iter().find(|at| holds_at(cx, delay, when, at))
+    if let Some(tried) = &tried {
+        let n_tried = |kind: InstantKind| tried.counts.get(&(id, kind)).copied().unwrap_or(0);
+        candidates.sort_by_key(|(kind, _)| (n_tried(*kind), !kind.is_at_bound()));
+    }
+    let (kind, at) = candidates.into_iter().find(|(_, at)| holds_at(cx, delay, when, at))?;
+    if let Some(tried) = tried {
+        *tried.counts.entry((id, kind)).or_default() += 1;
+    }
+    Some(at)
 }
 
 /// Returns the long delays after which a comparison of `clock_bounds` changes its truth.
@@ -92,8 +129,9 @@ pub(super) fn far_bounds(cx: &mut Ctx<'_>, state: &ConcreteState, clock_bounds: 
     points
 }
 
-/// The condition on the delay under which `switch` can be taken from `state` with some values.
-fn possible(cx: &mut Ctx<'_>, state: &ConcreteState, switch: &Switch) -> Term {
+/// The condition on the delay under which the switch `id` can be taken from `state` with some values.
+fn possible(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId) -> Term {
+    let switch = &cx.sts.switches[id];
     let guard = after_waiting(cx, switch.guard);
     let some = cx.pool.exists(&cx.sts.gates[switch.gate].fields, guard);
     let known: Substitution =
@@ -103,21 +141,29 @@ fn possible(cx: &mut Ctx<'_>, state: &ConcreteState, switch: &Switch) -> Term {
 }
 
 /// Returns instants at, before, after and between `points`, which are in order and not empty.
-fn instants_around(rng: &mut ChaCha8Rng, points: &[Rational], timing: WaitingCost) -> Vec<Rational> {
+fn instants_around(
+    rng: &mut ChaCha8Rng,
+    points: &[Rational],
+    timing: WaitingCost,
+) -> Vec<(InstantKind, Rational)> {
     let milli = |n: i64| Rational::new(Int::from(n), Int::from(1000)).unwrap_or(Rational::ZERO);
     let mut candidates = Vec::with_capacity(4 * points.len() + 2);
-    for (at, point) in points.iter().enumerate() {
+    for (n, point) in points.iter().enumerate() {
         let close = milli([1, 10, 50][rng.random_range(0..3usize)]);
-        candidates.extend([point.clone(), point + &close]);
-        candidates.extend(Some(point - &close).filter(|before| !before.is_negative()));
-        if let Some(next) = points.get(at + 1) {
+        candidates.push((InstantKind::At(n), point.clone()));
+        candidates.push((InstantKind::JustAfter(n), point + &close));
+        let before = Some(point - &close).filter(|before| !before.is_negative());
+        candidates.extend(before.map(|before| (InstantKind::JustBefore(n), before)));
+        if let Some(next) = points.get(n + 1) {
             let share = milli(rng.random_range(1..1000));
-            candidates.push(point + (next - point) * &share);
+            candidates.push((InstantKind::Between(n), point + (next - point) * &share));
         }
     }
     if let Some(last) = points.last() {
-        candidates.push(last + milli(rng.random_range(1..2000)));
-        candidates.extend((timing == WaitingCost::Free).then(|| last + long(rng)));
+        candidates.push((InstantKind::Later, last + milli(rng.random_range(1..2000))));
+        if timing == WaitingCost::Free {
+            candidates.push((InstantKind::MuchLater, last + long(rng)));
+        }
     }
     candidates
 }

@@ -16,7 +16,7 @@ use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, SymState, take_switch};
 
 use super::TesterMove;
-use super::instant::{self, WaitingCost};
+use super::instant::{self, TriedInstants, WaitingCost};
 use crate::data::{Hints, PickedValues, ValueRequest, draw_keys, pick_hinted, pick_symbolic};
 
 /// The number of states tried for the values of one switch. Chosen by feel: each may cost a question, and the tester
@@ -85,6 +85,8 @@ pub(super) struct StimulusChoice<'s> {
     pub(super) hints: Hints<'s>,
     /// The cost of waiting, by which instants are chosen in a timed model.
     pub(super) timing: WaitingCost,
+    /// The instants tried so far, if the least tried ones are preferred.
+    tried: Option<&'s mut TriedInstants>,
     /// The seconds to wait before the input, and the greatest delay for a symbolic belief of a timed model.
     wait: Rational,
     horizon: Option<Rational>,
@@ -95,7 +97,12 @@ pub(super) struct StimulusChoice<'s> {
 impl<'s> StimulusChoice<'s> {
     /// Makes a choice without a wait, without a horizon and without an unanswered query.
     pub(super) fn new(rng: &'s mut ChaCha8Rng, hints: Hints<'s>, timing: WaitingCost) -> Self {
-        Self { rng, hints, timing, wait: Rational::ZERO, horizon: None, owed: None }
+        Self { rng, hints, timing, tried: None, wait: Rational::ZERO, horizon: None, owed: None }
+    }
+
+    /// Prefers instants that were tried least.
+    pub(super) fn with_tried_instants(self, tried: &'s mut TriedInstants) -> Self {
+        Self { tried: Some(tried), ..self }
     }
 
     /// Returns an input by `id` that some state of the belief accepts, with its instant.
@@ -140,7 +147,8 @@ impl<'s> StimulusChoice<'s> {
         let switch = &cx.sts.switches[id];
         let mut there = Cow::Borrowed(state);
         if cx.sts.is_timed() {
-            self.wait = instant::choose(cx, self.rng, state, switch, self.timing, self.hints.clock_bounds)?;
+            let (bounds, tried) = (self.hints.clock_bounds, self.tried.as_deref_mut());
+            self.wait = instant::choose(cx, self.rng, state, id, self.timing, bounds, tried)?;
             there = Cow::Owned(advance_clocks(cx.sts, state, &self.wait));
         }
         let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &there.values };

@@ -1,12 +1,17 @@
 use std::time::Duration;
 
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::number::Rational;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_smt::brute::BruteSolver;
+use ioxide_symex::Belief;
 
+use super::instant::{self, TriedInstants, WaitingCost};
 use super::random::{RandomConfig, RandomTester};
 use super::replay::{PlannedInput, PlannedMove, ReplayTester, Unmentioned, plan_of};
 use super::script::ScriptTester;
@@ -59,6 +64,29 @@ fn the_last_move_is_a_look() {
         see(cx, &mut monitor, &mut trace, press);
         assert_eq!(tester.next(cx, &monitor, &trace), TesterMove::Observe);
         assert!(matches!(tester.next(cx, &monitor, &trace), TesterMove::Stop(TesterStop::GoalMet(_))));
+    });
+}
+
+#[test]
+fn every_kind_of_instant_comes_within_a_few_inputs_and_the_bound_first() {
+    let door =
+        "model Door { input stop clock w state open { early: on stop when w < 5s { reset w } -> open } }";
+    with(door, |cx| {
+        let monitor = Monitor::new(cx);
+        let Belief::Concrete(states) = monitor.belief() else { panic!("the state is known") };
+        let (early, _) = cx.sts.switches.iter_enumerated().next().expect("a switch");
+        let (mut rng, mut tried) = (ChaCha8Rng::seed_from_u64(1), TriedInstants::default());
+        let state = states.first().expect("a state");
+        let mut wait = || {
+            let tried = Some(&mut tried);
+            instant::choose(cx, &mut rng, state, early, WaitingCost::Wall, &[], tried).expect("an instant")
+        };
+        // At once, just after that, on the way to the bound, and just before it.
+        let waits: [Rational; 4] = std::array::from_fn(|_| wait());
+        let nearly = Rational::from(49).div(&Rational::from(10));
+        assert!(waits[0] > nearly && waits[0] < Rational::from(5), "{waits:?}");
+        assert_eq!(waits.iter().filter(|wait| **wait == Rational::ZERO).count(), 1, "{waits:?}");
+        assert_eq!(waits.iter().filter(|wait| **wait > nearly).count(), 1, "{waits:?}");
     });
 }
 

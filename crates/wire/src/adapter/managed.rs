@@ -54,7 +54,8 @@ pub struct ManagedAdapter {
     interrupt: Interrupt,
     /// True if there was no connection since the last start of the server.
     is_fresh: bool,
-    /// True if the run before broke the system down: the server is started again, whatever the usual reset is.
+    /// True if the run before broke the system down, or a restart was asked for: the server is started again, whatever the
+    /// usual reset is.
     is_broken: bool,
     /// The promise that every input is answered once and nothing else comes, if the description makes it.
     promise: Option<ReplyPromise>,
@@ -344,6 +345,18 @@ impl Adapter for ManagedAdapter {
         self.is_broken = true;
         if let Some(inner) = &mut self.inner {
             inner.note_breakdown();
+        }
+    }
+
+    fn restart_at_next_reset(&mut self) -> bool {
+        match (&self.server, &mut self.inner) {
+            (Some(_), _) if self.renewal == SystemRenewal::Restart => false,
+            (Some(_), _) => {
+                self.is_broken = true;
+                true
+            }
+            (None, Some(inner)) => inner.restart_at_next_reset(),
+            (None, None) => false,
         }
     }
 

@@ -126,7 +126,7 @@ pub struct RemoteAdapter<L: SystemLink> {
     model: Arc<Model>,
     connection: RemoteConnection,
     live: Option<GreetedConnection>,
-    /// True if the run before broke the system down: it is not asked to reset.
+    /// True if the run before broke the system down, or a restart was asked for: it is not asked to reset.
     is_broken: bool,
     ends: SystemEnds,
 }
@@ -503,6 +503,13 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
 
     fn note_breakdown(&mut self) {
         self.is_broken = true;
+    }
+
+    fn restart_at_next_reset(&mut self) -> bool {
+        let has_other_reset = self.live.as_ref().is_some_and(|live| live.reset == ResetKind::Message);
+        let restarts = self.link.starts_system() && has_other_reset;
+        self.is_broken |= restarts;
+        restarts
     }
 
     /// A line that has begun is given its time: half a line is no silence.

@@ -146,7 +146,7 @@ impl DriftPlan {
         let marks: Vec<i64> = if sort.is_numeric() {
             NUMBER_MARKS
                 .iter()
-                .map(|&bits| 1i64.checked_shl(bits).map_or(i64::MAX, |mark| mark.max(0)))
+                .map(|&bits| 1i64.checked_shl(bits).filter(|mark| *mark > 0).unwrap_or(i64::MAX))
                 .collect()
         } else {
             SIZE_MARKS.to_vec()
@@ -275,6 +275,7 @@ mod tests {
         assert_eq!(plan.choose_mark(Sort::Int, 0, 1_000_000, 2_500), Some(1 << 31));
         assert_eq!(plan.choose_mark(Sort::Int, 0, 1, 200), None, "out of reach");
         assert_eq!(plan.choose_mark(Sort::Int, 0, 1 << 62, 2_500), None, "one message passes it");
+        assert_eq!(plan.choose_mark(Sort::Int, 0, 1 << 57, 2_500), Some(i64::MAX), "the end of 64 bits");
         assert_eq!(plan.choose_mark(Sort::Str, 0, 1, 2_000), Some(1_024));
         plan.passed = 256;
         assert_eq!(plan.choose_mark(Sort::Int, 0, 1, 300), None, "passed before");

@@ -28,7 +28,7 @@ use super::priced_looks::PricedLooks;
 use super::rare::RareSwitches;
 use super::starts::StartStates;
 use crate::data::{Hints, ModelLexicon, SeenValues, UsedKeys};
-use crate::tester::instant::{self, WaitingCost, nanoseconds};
+use crate::tester::instant::{self, TriedInstants, WaitingCost, nanoseconds};
 use crate::tester::random::Interaction;
 use crate::tester::stimulus::{BorrowedBelief, StimulusChoice};
 use crate::tester::{TesterMove, TesterStop};
@@ -71,6 +71,7 @@ pub(super) struct RandomWalks {
     grams: FxHashMap<Vec<SwitchId>, u32>,
     /// The number of times that an input was sent in a state of an outline; looked up, never iterated.
     tried: FxHashMap<(u64, SwitchId), u32>,
+    tried_instants: TriedInstants,
     /// The inputs that some belief accepted, with the number of times each was sent.
     met: BTreeMap<SwitchId, u64>,
     /// The ways to rare states.
@@ -117,6 +118,7 @@ impl RandomWalks {
             lexicon: None,
             grams: FxHashMap::default(),
             tried: FxHashMap::default(),
+            tried_instants: TriedInstants::default(),
             met: BTreeMap::new(),
             starts: StartStates::default(),
             trap: RareSwitches::default(),
@@ -316,7 +318,8 @@ impl RandomWalks {
             clock_bounds: lexicon.clock_bounds(),
             weights: taste,
         };
-        let mut stimulus = StimulusChoice::new(&mut self.rng, hints, self.timing);
+        let stimulus = StimulusChoice::new(&mut self.rng, hints, self.timing);
+        let mut stimulus = stimulus.with_tried_instants(&mut self.tried_instants);
         let chosen = stimulus.choose_input(cx, monitor, belief, id);
         self.run.owed = stimulus.owed.or(self.run.owed.take());
         chosen
