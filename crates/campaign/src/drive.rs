@@ -353,7 +353,7 @@ impl CampaignDrive {
         // A worker that died before it began has left nothing.
         let part = sent.part.join(MANIFEST).exists().then(|| scan(&sent.part)).transpose()?;
         let done = part.as_ref().map(ScannedPart::units).unwrap_or_default();
-        let said = || last_words(&sent.log).unwrap_or_else(|| "it said nothing".into());
+        let said = || last_words(&sent.log).unwrap_or_else(|| "it printed nothing".into());
         let is_over = part.as_ref().is_some_and(|part| part.end.is_some());
         // A system that does not answer is the fault of its address, not of the unit: the address rests, and the units
         // go back without a failed try.

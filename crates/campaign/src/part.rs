@@ -372,7 +372,8 @@ impl Manifest {
             }
             (None, None) => None,
             _ => Some(
-                "one of them was made by an earlier version, which does not say of which system it is".into(),
+                "an earlier version of ioxide made one of them and did not record which system it is for"
+                    .into(),
             ),
         }
     }

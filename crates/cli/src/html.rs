@@ -82,7 +82,7 @@ pub fn of_record(
 #[derive(Debug, Error)]
 enum ModelNotShown {
     /// The record has no start of a campaign.
-    #[error("the record does not say which model was tested")]
+    #[error("the record does not name the model that was tested")]
     NoStart,
     /// The campaign was started from no file.
     #[error("the record names no model file; `--model FILE` adds its picture")]

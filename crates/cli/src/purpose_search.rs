@@ -28,7 +28,7 @@ pub fn find_purposes(
     let mut cx = Ctx::new(model, &mut *solver);
     Ok(coverage(&mut cx, criterion, limits, &mut |stats| {
         progress
-            .tick(|| format!("looking for paths: {} states, {} transitions", stats.states, stats.switches));
+            .tick(|| format!("searching for paths: {} states, {} transitions", stats.states, stats.switches));
         ControlFlow::Continue(())
     }))
 }
@@ -42,7 +42,7 @@ pub fn find_named_purpose(
 ) -> Result<TestPurpose, CliError> {
     let goal = find_goal(model, name)?;
     let mut solver = request.make()?;
-    let _stage = limit::stage("looking for a path that meets the goal");
+    let _stage = limit::stage("searching for a path that reaches the goal");
     let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
         NoPurpose::NoPurpose | NoPurpose::Silence => {

@@ -136,7 +136,7 @@ pub fn prepare(setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) {
     if setup.adapter.has_virtual_time() {
         tester.time_is_free();
     }
-    let _stage = limit::stage("looking for test purposes");
+    let _stage = limit::stage("searching for test purposes");
     tester.prepare(setup.cx);
 }
 

@@ -190,7 +190,7 @@ fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {
     match end {
         EndOfPart::All => format!("all {asked} units are done{before}"),
         EndOfPart::Failure => "ended with a failing unit; `ioxide merge` shows it".to_owned(),
-        EndOfPart::Stopped => "stopped; the same command goes on".to_owned(),
+        EndOfPart::Stopped => "stopped; the same command continues".to_owned(),
         EndOfPart::Trouble => "ended for trouble with the system; the same command tries again".to_owned(),
     }
 }
@@ -214,10 +214,10 @@ fn request_error(error: &RequestError, args: &PartArgs, names: &UnitNames) -> Cl
     };
     match error {
         RequestError::OtherPlan { .. } => {
-            of_file().help("give what `ioxide merge` wrote for the parts of this very command")
+            of_file().help("give the file that `ioxide merge` wrote for the parts of this command")
         }
         RequestError::NoSuchRound { .. } => {
-            of_file().help("all rounds are done: `ioxide merge` shows the whole")
+            of_file().help("all rounds are done: `ioxide merge` shows the combined result")
         }
         RequestError::NoSuchNumber { .. } => stop,
         RequestError::NoSuchName(name) => {
@@ -233,7 +233,7 @@ fn request_error(error: &RequestError, args: &PartArgs, names: &UnitNames) -> Cl
         }
         RequestError::Settled(_) => stop.help("leave it out"),
         RequestError::OtherRound { .. } => {
-            stop.help("`--feedback FILE` with what `ioxide merge` found says which round it is")
+            stop.help("`--feedback FILE`, with the file that `ioxide merge` wrote, sets the round")
         }
     }
 }

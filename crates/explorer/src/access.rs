@@ -52,7 +52,7 @@ impl AccessGuard {
     /// The response that refuses the request: 400 without a host, 403 for a wrong host, origin or token.
     pub fn admit<'r>(&self, request: &'r ExplorerRequest) -> Result<&'r str, ExplorerResponse> {
         let Some(host) = request.header("host") else {
-            return Err(ExplorerResponse::refusal(400, "the request does not say which host it is for"));
+            return Err(ExplorerResponse::refusal(400, "the request does not name its host"));
         };
         if !self.is_served_host(host) {
             return Err(ExplorerResponse::refusal(403, "this is not the address that is served here"));

@@ -55,7 +55,7 @@ pub enum HistoryError {
     StillRunning(String),
     /// An operation of the client is open.
     #[error(
-        "client `{0}` goes on although its operation is open; a client whose operation is open needs a new name"
+        "client `{0}` calls again while an operation of it is open; give a client with an open operation a new name"
     )]
     AfterOpen(String),
     /// The client has called nothing.

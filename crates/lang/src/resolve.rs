@@ -289,8 +289,7 @@ fn report_circle(items: &[ModelItem], circle: &[usize], sink: &mut FindingSink) 
             diagnostic.label(name.span, format!("`{}` is part of the circle", name.text))
         });
         diagnostic.help(
-            "nothing is defined by itself; what a function would repeat is said by `exists` or `forall` over a range, \
-             or by several transitions",
+            "a definition cannot use itself; use `exists` or `forall` over a range, or several transitions",
         )
     })
 }

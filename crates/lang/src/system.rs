@@ -104,9 +104,9 @@ fn add_instances(
 fn open_field(open: OpenField, hidden: Span) -> Diagnostic {
     match open {
         OpenField::Unpinned { field, span } => {
-            let message = format!("nobody says what `{field}` is in this hidden message");
+            let message = format!("nothing determines the value of `{field}` in this hidden message");
             Diagnostic::new(Code::OpenHiddenField, span, message)
-                .label(hidden, "hidden here, so nobody sees it either")
+                .label(hidden, "hidden here, so the tester does not see it either")
                 .note("a part stores the value, and it is neither equal to a term of the sender nor one of few values")
                 .help("pin it where it is sent, as in `emit post(text: last)`, or do not hide the message")
         }

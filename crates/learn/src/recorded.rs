@@ -85,7 +85,7 @@ impl RecordedLesson {
     #[must_use]
     pub fn facts(&self) -> Vec<String> {
         let mut facts = vec![format!(
-            "{} from {}; what was never seen is left out",
+            "{} from {}; unseen behaviour is left out",
             count_noun(self.machine.machine.n_states() as u64, "state"),
             count_noun(self.n_runs as u64, "run"),
         )];

@@ -136,7 +136,7 @@ pub enum SessionError<E> {
     TooManyMade(usize),
     /// The answers fit no machine that stores and compares values.
     #[error(
-        "what was answered fits no machine that stores and compares values, after {} resets and {} inputs",
+        "no machine that stores and compares values fits the answers, after {} resets and {} inputs",
         effort.resets, effort.symbols
     )]
     NoMachine {

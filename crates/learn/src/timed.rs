@@ -239,7 +239,7 @@ impl TimedLesson {
         ];
         if self.n_unclear() > 0 {
             facts.push(format!(
-                "whether the timer starts anew is not clear for {}",
+                "unclear whether the timer restarts: {}",
                 count_noun(self.n_unclear() as u64, "move")
             ));
         }

@@ -152,21 +152,20 @@ impl fmt::Display for LearningNote {
             ),
             Self::MajorityOfValues { inputs, count, of } => write!(
                 f,
-                "after {} the system answers the same values in several ways; {count} of {of} times alike, which is \
-                 believed (confidence {:.1}% that it is the usual one)",
+                "after {} the system answers the same values in several ways; {count} of {of} times alike; \
+                 ioxide uses that answer (confidence {:.1}% that it is the usual one)",
                 count_noun(*inputs, "input"),
                 percent(*count, *of)
             ),
-            Self::AsksAllAgain => f.write_str(
-                "what was answered fits no machine, so something was wrong: all of it is asked again",
-            ),
+            Self::AsksAllAgain => {
+                f.write_str("no machine fits the answers, so one of them was wrong: every query is repeated")
+            }
             Self::MakesUp { field, runs } => {
-                write!(f, "the system makes up `{field}`; learned again with that\n{runs}")
+                write!(f, "the system creates `{field}`; learning again with that\n{runs}")
             }
             Self::GivenBackMatters { field, value } => write!(
                 f,
-                "the system makes up `{field}`: {value} makes a difference when it is given back; learned \
-                 again with that"
+                "the system creates `{field}`: sending {value} back makes a difference; learning again with that"
             ),
             Self::ComparesByOrder { runs } => write!(
                 f,

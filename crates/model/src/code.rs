@@ -63,7 +63,7 @@ codes! {
     ReservedWord E0110 Error "a word of the language used as a name"
     MissingModel E0111 Error "a file without a model"
     BadAttribute E0112 Error "an attribute that does not exist or does not fit"
-    MisplacedItem E0113 Error "a declaration in a place where it cannot stand"
+    MisplacedItem E0113 Error "a declaration in a place where it is not allowed"
     FileTooLarge E0114 Error "a file that is too large"
     AssignmentInExpression E0115 Error "`=` where a comparison is meant"
     TooManyErrors E0116 Error "more errors than are shown"
@@ -101,7 +101,7 @@ codes! {
     NotAssignable E0403 Error "an assignment to something that is not a variable"
     NotAClock E0404 Error "`reset` of something that is not a clock"
     TestDirection E0405 Error "a test step that does not fit the direction of the message"
-    ClockOutsideGuard E0406 Error "a clock where only data can stand"
+    ClockOutsideGuard E0406 Error "a clock where only data is allowed"
     PinnedTwice E0407 Error "a field pinned twice"
     BrokenPath E0408 Error "a purpose whose path does not connect"
     TooManySwitches E0409 Error "more transitions than the limit"
@@ -154,7 +154,7 @@ codes! {
     BadConnection E0802 Error "a connection that does not fit"
     BadImport E0803 Error "a file of models that cannot be used"
     BadChannel E0804 Error "a channel that cannot be made"
-    OpenHiddenField E0805 Error "a hidden message whose value nobody says"
+    OpenHiddenField E0805 Error "a hidden message with an undetermined value"
 }
 
 impl Code {

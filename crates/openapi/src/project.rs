@@ -28,9 +28,9 @@ pub(crate) fn write_project(
         text.push_str(&format!("start = {}\nready_ms = {READY_TIMEOUT_MS}\n", toml_string(start)));
     }
     text.push_str(
-        "# The model allows any answer in any state, so nothing has to be reset. Once it has \
-         states, say how the\n# service comes back to its first one: \"restart\", reset_command = \
-         \"...\" or { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n",
+        "# The model allows any answer in any state, so nothing has to be reset. Once it has states, write \
+         how the\n# service returns to its initial state: \"restart\", reset_command = \"...\" or { method = \
+         \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n",
     );
     text.push_str(&security_comments(document));
     text.push_str(&json_keys(&translator.form));

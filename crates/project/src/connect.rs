@@ -271,7 +271,7 @@ impl SystemConnection {
                 Box::new(TcpAdapter::connect(address, interface, connection.clone())?)
             }
             (SutSpec::Model(file), ProtocolConfig::Protocol) => {
-                let reason = StartProblem::Description("a model is played, not reached".into());
+                let reason = StartProblem::Description("ioxide simulates a model; it has no address".into());
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }
         })

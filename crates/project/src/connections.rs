@@ -187,8 +187,8 @@ fn connect_part(
     };
     let ConnectionConfig { spec, protocol, tls } = connection_config(table, &kind, own, variables)?;
     if reset::is_of_system(table)? {
-        let problem = "this is a setting of the whole system: move it there; here you write what is sent \
-                       after connecting";
+        let problem = "this is a setting of the whole system: move it there; a connection only sets the \
+                       messages sent after connecting";
         return Err(table.wrong_value("reset", problem));
     }
     let places = places(table)?;

@@ -32,7 +32,7 @@ pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Fra
         }
         Some(_) => Err(system.wrong_value("framing", &format!("write {ways}"))),
         None => Err(system
-            .wrong_value("kind", "`framing` is missing: it says where a message ends")
+            .wrong_value("kind", "`framing` is missing: it defines where a message ends")
             .with_help(format!("`framing` is {ways}"))),
     }
 }
@@ -71,7 +71,9 @@ fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, 
         (None, true) if size("head")? >= at + number.fixed_size().unwrap_or(1) => {
             LengthUnit::After(size("head")?)
         }
-        (None, true) => return Err(table.wrong_value("head", "the head ends before its length does")),
+        (None, true) => {
+            return Err(table.wrong_value("head", "the head is shorter than its length field says"));
+        }
         (Some("rest" | "message"), true) => {
             return Err(table.wrong_value("head", "there is `counts` already"));
         }

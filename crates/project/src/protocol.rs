@@ -83,7 +83,7 @@ fn item(described: &ProjectTable<'_>) -> Result<ItemWords, ProjectError> {
 fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, ProjectError> {
     let Some(table) = described.table("cases")? else { return Ok(Vec::new()) };
     if let Some(key) = ["each", "pattern"].into_iter().find(|key| described.has(key)) {
-        return Err(described.wrong_value(key, "it stands at every case where there are `cases`"));
+        return Err(described.wrong_value(key, "with `cases`, it belongs to each case"));
     }
     let mut found = Vec::new();
     for name in table.keys() {

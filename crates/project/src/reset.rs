@@ -48,8 +48,10 @@ fn reset_items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, Proj
 fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, ProjectError> {
     let table = match item {
         TableItem::Text(word) if WORDS.contains(&word.as_str()) => {
-            return Err(system
-                .wrong_value("reset", "\"restart\", \"reconnect\" and \"none\" stand alone, not in a list"));
+            return Err(system.wrong_value(
+                "reset",
+                "\"restart\", \"reconnect\" and \"none\" are single words, not items of a list",
+            ));
         }
         TableItem::Text(text) => return Ok(ResetStep::new_plain(text)),
         TableItem::Table(table) => table,
@@ -161,7 +163,7 @@ pub(super) fn of_several(
         Some("reconnect" | "none") => Ok(SystemRenewal::Own),
         Some(_) => Err(system.wrong_value(
             "reset",
-            "write \"restart\", \"reconnect\" or \"none\"; words stand at a connection",
+            "write \"restart\", \"reconnect\" or \"none\"; a reset by messages belongs to a connection",
         )),
         None if system.has("start") && connections.iter().any(has_command) => Ok(SystemRenewal::Restart),
         None if connections.iter().all(is_safe) => Ok(SystemRenewal::Own),
@@ -228,9 +230,9 @@ fn by_server(
         Some("command" | "adapter") => Err(system
             .wrong_value("reset", "it has neither a `command` nor an adapter")
             .with_help(ways(protocol))),
-        Some(_) if matches!(protocol, ProtocolConfig::Http(_)) => Err(system
-            .wrong_value("reset", "it is none of the ways back to the initial state")
-            .with_help(ways(protocol))),
+        Some(_) if matches!(protocol, ProtocolConfig::Http(_)) => {
+            Err(system.wrong_value("reset", "it is not a way to reset the system").with_help(ways(protocol)))
+        }
         Some(_) => Ok(SystemRenewal::Own),
         None if system.has("reset") => Ok(SystemRenewal::Own),
         None if system.has("start") => Ok(SystemRenewal::Restart),

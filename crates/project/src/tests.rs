@@ -135,13 +135,16 @@ fn layouts_and_their_framing_are_described() {
     let MessageFormat::Binary(binary) = layouts.words else { panic!("it is binary") };
     assert_eq!((binary.inputs.len(), binary.outputs[0].0.as_str()), (1, "B"));
     for (lines, says) in [
-        ("", "`framing` is missing: it says where a message ends"),
+        ("", "`framing` is missing: it defines where a message ends"),
         ("framing = \"line\"", "ioxide.toml:4: `sut.x.framing`: write `fixed:BYTES`"),
         ("framing = \"fixed:0\"", "ioxide.toml:4"),
         ("framing = { at = 1 }", "`sut.x.framing.length` is missing"),
         ("framing = { length = \"i8\" }", "`sut.x.framing.length`: write `u8`"),
         ("framing = { length = \"u8\", counts = \"all\" }", "`sut.x.framing.counts`"),
-        ("framing = { length = \"u16\", at = 2, head = 3 }", "the head ends before its length does"),
+        (
+            "framing = { length = \"u16\", at = 2, head = 3 }",
+            "the head is shorter than its length field says",
+        ),
         ("framing = \"fixed:2\"\nendian = \"middle\"", "ioxide.toml:5: `sut.x.endian`"),
         ("framing = \"fixed:2\"\nreset = \"wipe\"", "ioxide.toml:5: `sut.x.reset`"),
         (
@@ -180,10 +183,10 @@ fn texts_of_many_frames_are_described() {
         ("[sut.x.inputs]\nA = '{'", "ioxide.toml:5: `sut.x.inputs.A`: a brace alone"),
         ("[sut.x.parts]\nA = '{len()}'", "ioxide.toml:5: `sut.x.parts.A`"),
         ("counted = { frame = '(?P<n>.)', then = \"pairs\", end = \"x\" }", "only bytes have an end mark"),
-        ("[sut.x.items.a]\npattern = 'x'\ncases = { b = { each = 'y' } }", "it stands at every case"),
+        ("[sut.x.items.a]\npattern = 'x'\ncases = { b = { each = 'y' } }", "it belongs to each case"),
         ("[sut.x.items.a.cases]\nb = { patern = 'y' }", "mean `pattern`"),
         ("[sut.x.items.a.cases]\nb = { pattern = '(' }", "ioxide.toml:4: `sut.x.items.a`: regex parse error"),
-        ("reset = [\"A\", \"none\"]", "stand alone, not in a list"),
+        ("reset = [\"A\", \"none\"]", "are single words, not items of a list"),
         ("reset = []", "needs one at least"),
     ] {
         check(&format!("{text}{lines}"), &[says]);
@@ -321,12 +324,12 @@ fn what_may_be_a_mistake_is_told_with_its_line() {
     let shadowed = told(&format!("{text}[sut.x.outputs]\nREST = '.*'\nOK = 'ok'"));
     assert_eq!(
         shadowed,
-        "ioxide.toml:6: `OK` is never seen: every text of it is `REST`, which stands before it"
+        "ioxide.toml:6: `OK` never matches: `REST`, which comes first, takes every text that it would match"
     );
     let layouts = told(
         "kind = \"binary\"\ncommand = \"x\"\nframing = \"fixed:1\"\noutputs = { A = \"u8 n\", B = \"0x01\" }",
     );
-    assert!(layouts.starts_with("ioxide.toml:5: no constant tells `A` from `B`"), "{layouts}");
+    assert!(layouts.starts_with("ioxide.toml:5: no constant distinguishes `A` from `B`"), "{layouts}");
     let insecure = told("kind = \"text\"\naddress = \"h:1\"\ntls = { insecure = true }\nreset = \"none\"");
     assert!(insecure.starts_with("ioxide.toml:4: `insecure`: the certificate"), "{insecure}");
 }
@@ -546,7 +549,7 @@ fn mistakes_in_connections_are_told_with_their_place() {
     wrong(["[\"NOTE\"]", "[\"POST\"]"], "`POST` travels by another connection already");
     wrong(["messages = [\"NOTE\"]", ""], "no message travels by it");
     wrong(["reset = \"reconnect\"", ""], "`reset` is missing");
-    wrong(["reset = \"reconnect\"", "reset = \"CLEAR\""], "words stand at a connection");
+    wrong(["reset = \"reconnect\"", "reset = \"CLEAR\""], "a reset by messages belongs to a connection");
     wrong(["messages =", "reset = \"restart\"\nmessages ="], "there is no key");
     wrong(["inputs =", "reset = \"restart\"\ninputs ="], "this is a setting of the whole system");
     wrong(["kind = \"text\"", "kind = \"text\"\naddress = \"127.0.0.1:1\""], "there is no key");

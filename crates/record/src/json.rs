@@ -139,7 +139,7 @@ impl<'de> Visitor<'de> for UniqueKeys<'_> {
         while let Some(key) = object.next_key_seed(ObjectKey)? {
             if keys.contains(&key) {
                 *self.stopped.borrow_mut() = Some(JsonError::Twice(key.into_owned()));
-                return Err(A::Error::custom("a key stands twice"));
+                return Err(A::Error::custom("a key occurs twice"));
             }
             keys.insert(key);
             object.next_value_seed(inside)?;

@@ -62,7 +62,7 @@ pub enum Excess {
         name: String,
     },
     /// There are too many ways to read the message.
-    #[error("more than {limit} ways to read it: cases without a name stand inside each other")]
+    #[error("more than {limit} ways to read it: cases without a name are nested")]
     Tries {
         /// The number of attempts.
         limit: usize,

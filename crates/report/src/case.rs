@@ -86,7 +86,7 @@ impl<'c> CaseView<'c> {
     #[must_use]
     pub fn path_text(&self) -> String {
         if self.case.path.is_empty() {
-            "wherever the system leads".into()
+            "after any reply of the system".into()
         } else {
             self.switch_labels().join(" ")
         }

@@ -230,7 +230,7 @@ mod tests {
         {
           "version": 1,
           "name": "Adder",
-          "doc": "Adds what it is given, and tells the sum.",
+          "doc": "Adds the numbers it gets and returns the sum.",
           "types": [],
           "gates": [
             {

@@ -132,7 +132,7 @@ impl AddedSwitch<'_> {
 /// The adder of paper [BT19], example 4.
 pub fn adder() -> Model {
     let mut b = SampleModelBuilder::new("Adder", "idle");
-    b.sts().doc = "Adds what it is given, and tells the sum.".into();
+    b.sts().doc = "Adds the numbers it gets and returns the sum.".into();
     let input = b.gate("inX", GateKind::Input, &[("p", Sort::Int)]);
     let output = b.gate("outX", GateKind::Output, &[("p", Sort::Int)]);
     let done = b.gate("done", GateKind::Output, &[]);

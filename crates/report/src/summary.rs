@@ -171,6 +171,17 @@ impl Summary {
         ended
     }
 
+    /// Returns the time of the campaign in nanoseconds, split into testing, and repeating and shrinking failures. The
+    /// latter is 0 where it is not known, and where runs are made at the same time: the others go on meanwhile.
+    #[must_use]
+    pub fn split_time(&self) -> (u64, u64) {
+        let is_one_by_one = self.started.as_ref().is_none_or(|started| started.jobs <= 1);
+        let spent = self.finished.as_ref().and_then(|finished| finished.time_spent);
+        let repeats_ms = spent.filter(|_| is_one_by_one).map_or(0, |spent| spent.repeats_ms);
+        let repeating = repeats_ms.saturating_mul(1_000_000).min(self.time_ns);
+        (self.time_ns - repeating, repeating)
+    }
+
     fn apply_event(&mut self, event: &Event) -> Option<EndedRun> {
         match &event.event {
             EventKind::CampaignStarted(told) => self.started = Some(told.clone()),

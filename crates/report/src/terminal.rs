@@ -157,9 +157,7 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         let as_found = Some(&kind.run).filter(|found| found.number == run);
         let nothing_shown = RunSummary::default();
         let shown = as_found.unwrap_or(&nothing_shown);
-        // A finding of timed testing speaks of the run as found: the times of the smaller one are others.
-        let has_finding = shown.verdict.as_ref().is_some_and(|told| told.finding.is_some());
-        let takes_its_place = !has_finding && lines::is_smaller_than(smaller, shown);
+        let takes_its_place = lines::is_smaller_than(smaller, shown);
         let mut lines = if takes_its_place {
             lines::smallest_run_lines(smaller, as_found)
         } else {

@@ -238,7 +238,7 @@ mod tests {
     fn the_adder_as_text() {
         insta::assert_snapshot!(model_text(&samples::adder()), @"
         model Adder
-          Adds what it is given, and tells the sum.
+          Adds the numbers it gets and returns the sum.
 
         interface
           input   inX(p: int)

@@ -270,10 +270,9 @@ fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
 
 /// Returns a symbolic state for the explanation: location, store and path condition.
 fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateRecord {
-    let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     StateRecord {
         location: state.location_text(cx),
-        values: state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect(),
+        values: state.value_texts(cx),
         path: state.path.facts().iter().map(|&fact| cx.pool.show(fact).to_string()).collect(),
     }
 }

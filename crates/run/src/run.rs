@@ -323,7 +323,7 @@ impl RunLoop<'_, '_, '_> {
                 return Ok(LoopEnd::Interrupted);
             }
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
-                return self.judge_rest(TesterStop::GoalMet("what was waited for was seen".into()));
+                return self.judge_rest(TesterStop::GoalMet("the awaited message was seen".into()));
             }
             self.knowledge.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = self.timing.is_untimed();

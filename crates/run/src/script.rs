@@ -54,7 +54,7 @@ pub enum ScriptObstacle {
     #[error("{0} cannot be written as a message")]
     Input(String),
     /// An output cannot be recognised by its text.
-    #[error("{0} cannot be told from other replies by a pattern that other languages know")]
+    #[error("no pattern that other languages support distinguishes {0} from other replies")]
     Output(String),
     /// An output comes by a stream that is no WebSocket, or by one of several.
     #[error("{0} is an event of a stream that is no WebSocket, or of one of several WebSockets")]

@@ -91,7 +91,7 @@ impl StepSession<'_> {
                 return Ok(ioxide_report::terminal::write_explanation(&why, out)?);
             }
             LabelJudgement::Unspecified => {
-                writeln!(out, "the model does not say what happens after {shown}")?
+                writeln!(out, "the model does not specify what happens after {shown}")?
             }
             LabelJudgement::Allowed => writeln!(out, "{shown}")?,
         }

@@ -55,9 +55,7 @@ fn concrete(cx: &Ctx<'_>, state: &ConcreteState) -> String {
 
 /// `q1  fee = fee@0 where fee@0 > 0`.
 fn symbolic_text(cx: &Ctx<'_>, state: &SymState) -> String {
-    let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
-    let data = state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var));
-    let values: Vec<String> = data.map(value).collect();
+    let values = state.value_texts(cx);
     let facts: Vec<String> = state.path.facts().iter().map(|fact| cx.pool.show(*fact).to_string()).collect();
     let path = if facts.is_empty() { String::new() } else { format!(" where {}", facts.join(" && ")) };
     format!("{}  {}{path}", state.location_text(cx), values.join(", "))

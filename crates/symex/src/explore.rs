@@ -105,10 +105,10 @@ pub enum StopReason {
 impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exhausted => f.write_str("everything was looked at"),
+            Self::Exhausted => f.write_str("everything was explored"),
             Self::MaxDepth => f.write_str("the limit of depth was reached"),
             Self::MaxStates => f.write_str("the limit of states was reached"),
-            Self::TooLarge => f.write_str("values grow beyond what is computed"),
+            Self::TooLarge => f.write_str("values become too large to compute"),
             Self::Stopped => f.write_str("the search was stopped"),
             Self::Halted(halted) => halted.fmt(f),
         }

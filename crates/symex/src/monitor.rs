@@ -81,8 +81,8 @@ impl fmt::Display for LostStates {
         match self {
             Self::States(n) => write!(f, "the model may be in more than {n} states"),
             Self::Update => f.write_str("an update could not be computed"),
-            Self::Courses(n) => write!(f, "there are more than {n} orders of what is under way"),
-            Self::Overdue => f.write_str("an input was under way for longer than the stated latency"),
+            Self::Courses(n) => write!(f, "the pending messages have more than {n} possible orders"),
+            Self::Overdue => f.write_str("an input was pending for longer than the stated latency"),
         }
     }
 }

@@ -7,7 +7,7 @@
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, Sts, Switch};
-use ioxide_model::term::{Substitution, Term, TermPool, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
 use crate::cx::Ctx;
@@ -53,6 +53,30 @@ impl SymState {
     pub fn location_text(&self, cx: &Ctx<'_>) -> String {
         let value = |var| cx.pool.as_value(self.store.get(cx.sts, var)?).cloned();
         cx.sts.place_text(self.loc, value)
+    }
+
+    /// Returns the values of the variables and clocks as people read them, `name = value`. A variable whose initial
+    /// value is not known, and of which nothing else is known either, is `unknown`.
+    #[must_use]
+    pub fn value_texts(&self, cx: &Ctx<'_>) -> Vec<String> {
+        let is_mentioned = |symbol: VarId, of: VarId| {
+            let facts = self.path.facts().iter().copied();
+            let others = self.store.iter(cx.sts).filter(|(var, _)| *var != of).map(|(_, term)| term);
+            facts.chain(others).any(|term| cx.pool.free_vars(term).contains(&symbol))
+        };
+        let data = self.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var));
+        let text = |(var, term): (VarId, Term)| {
+            let name = &cx.pool.var_info(var).name;
+            let shown = cx.pool.show(term).to_string();
+            match cx.pool.node(term) {
+                // Symbols of initial values have the number 0.
+                TermNode::Var(symbol) if shown == format!("{name}@0") && !is_mentioned(*symbol, var) => {
+                    format!("{name} = unknown")
+                }
+                _ => format!("{name} = {shown}"),
+            }
+        };
+        data.map(text).collect()
     }
 
     /// Returns the symbolic state that stands for `state` alone, with an empty path.

@@ -184,14 +184,16 @@ pub enum ConformDoubt {
 impl fmt::Display for ConformProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Exhausted => "every product state was looked at",
-            Self::Enumerated => "every product state was looked at, value by value",
+            Self::Exhausted => "every pair of states was checked",
+            Self::Enumerated => "every pair of states was checked, value by value",
             Self::Represented => {
                 "every pair of states was checked; values that make no difference are checked once"
             }
-            Self::Widened => "a search that looks at more than can happen found nothing",
+            Self::Widened => "a search that also covers impossible cases found no difference",
             Self::SameSwitches => "the changed transitions do the same as before",
-            Self::InputWeakened => "the change accepts more inputs only where they are left open",
+            Self::InputWeakened => {
+                "the change accepts more inputs only where the model does not specify them"
+            }
             Self::DeadAssignment => "the assigned values are never read",
         })
     }
@@ -206,7 +208,7 @@ impl fmt::Display for ConformDoubt {
         };
         match self {
             Self::Depth(depth) => write!(f, "no difference up to depth {depth}"),
-            Self::States(depth) => write!(f, "too many product states{}", sure(depth)),
+            Self::States(depth) => write!(f, "too many pairs of states{}", sure(depth)),
             Self::Cases(depth) => {
                 write!(f, "a step has too many cases, or internal steps do not end{}", sure(depth))
             }
@@ -214,13 +216,12 @@ impl fmt::Display for ConformDoubt {
                 let items = if *length == 1 { "item" } else { "items" };
                 write!(
                     f,
-                    "no difference for collections of up to {length} {items} in a message; longer ones were \
-                     not looked at"
+                    "no difference for collections of up to {length} {items} in a message; longer ones were not checked"
                 )
             }
             Self::Undecided { why, depth } => write!(f, "not decided: {why}{}", sure(depth)),
             Self::Unsupported(text) => f.write_str(text),
-            Self::TooLarge(depth) => write!(f, "values grow beyond what is computed{}", sure(depth)),
+            Self::TooLarge(depth) => write!(f, "values become too large to compute{}", sure(depth)),
             Self::Stopped => f.write_str("interrupted"),
             Self::Halted(halted, depth) => write!(f, "{halted}{}", sure(depth)),
         }

@@ -76,7 +76,7 @@ pub struct ValueRequest<'w> {
 }
 
 /// The answer to a request for values.
-#[must_use = "an unanswered wish proves nothing"]
+#[must_use = "a query without an answer proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PickedValues {
     /// One value per field, in order; the guard holds with them.

@@ -209,7 +209,7 @@ pub trait Adapter {
     /// # Errors
     /// If the system does not say so, or the connection is of no more use.
     fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
-        Err(AdapterError::Refused("the system does not say when its next message is due".into()))
+        Err(AdapterError::Refused("the system does not announce when its next message is due".into()))
     }
 
     /// Returns how the system ended by itself since the last call, if no other method reported it: between two runs, or

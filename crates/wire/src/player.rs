@@ -97,7 +97,7 @@ pub enum PlayError {
         why: UnknownReason,
     },
     /// An initial value or an update has no value.
-    #[error("`{what}` has no value, or one that grows beyond what is computed")]
+    #[error("`{what}` has no value, or one that is too large to compute")]
     NoValue {
         /// The variable or switch.
         what: String,

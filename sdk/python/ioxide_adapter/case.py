@@ -229,7 +229,7 @@ def run(system: System, states: Sequence[State], timeout: Optional[Fraction]) ->
             delay = wait
         arc, values = _taken(state, values, action, label, args, delay, latency)
         if arc is None:
-            return "INC_no_arc", f"at {state.name} nothing is said about {action} {label} {args}"
+            return "INC_no_arc", f"at {state.name} the model does not specify {action} {label} {args}"
         if arc.target not in by_name:
             return arc.target, f"{arc.rule} at {state.name}: {action} {label or ''} {args} after {float(delay):.3f} s"
         state, entered = by_name[arc.target], at

@@ -36,7 +36,7 @@ export class Choices {
     const nothing = options.choices.length === 0 && !options.silence;
     this.element = h(
       "section",
-      { class: "card choices", "aria-label": "what can come next" },
+      { class: "card choices", "aria-label": "possible moves next" },
       h("h2", null, "What can come next"),
       nothing && h("p", { class: "soft" }, "Nothing: the model has no further step here."),
       group("you send", (kind) => kind === "input"),

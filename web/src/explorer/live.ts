@@ -9,7 +9,7 @@ import type { Picture } from "./picture.js";
 import type { Screen } from "./screen.js";
 
 const PACES: [string, number][] = [
-  ["as fast as it goes", 0],
+  ["as fast as possible", 0],
   ["20 steps a second", 50],
   ["4 steps a second", 250],
   ["a step a second", 1000],
@@ -136,7 +136,7 @@ export class LiveScreen implements Screen {
           field("seed", seed),
           field("pace", pace),
         ),
-        h("label", { class: "check" }, going, "go on after a failure"),
+        h("label", { class: "check" }, going, "continue after a failure"),
         h("div", { class: "row" }, start, pause, stop),
       ),
       this.status,

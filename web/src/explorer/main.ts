@@ -22,7 +22,7 @@ class App {
   private readonly picture: Picture;
   private readonly screens: Record<Route["screen"], Screen>;
   private readonly tabs = h("nav", { "aria-label": "screens" });
-  private readonly place = h("main", { "aria-label": "what can be done" });
+  private readonly place = h("main", { "aria-label": "actions" });
   private readonly hints = h("footer", { "aria-label": "keys" });
   private current: Screen | null = null;
 
@@ -124,7 +124,7 @@ get<ModelView>("model").then(
       h(
         "p",
         { class: "card problem", role: "alert" },
-        `The explorer is not there any more: ${error instanceof Error ? error.message : String(error)}`,
+        `The explorer was closed: ${error instanceof Error ? error.message : String(error)}`,
       ),
     ),
 );

@@ -132,7 +132,7 @@ export class RunScreen implements Screen {
     return [
       ["j k", "next, previous step"],
       ["f", "the failing step"],
-      ["g", "go on by hand from here"],
+      ["g", "continue by hand from here"],
     ];
   }
 
@@ -204,7 +204,7 @@ export class RunScreen implements Screen {
           button("previous", "k", () => this.step(this.at.step - 1)),
           button("next", "j", () => this.step(this.at.step + 1)),
           run.outcome === "fail" && button("failing step", "f", () => this.step((run.forbidden ?? run.steps - 1) + 1)),
-          button("go on by hand", "g", () => this.walk()),
+          button("continue by hand", "g", () => this.walk()),
         ),
       ),
       h("section", { class: "card steps" }, this.list.element),

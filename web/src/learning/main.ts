@@ -27,7 +27,7 @@ class Page {
       themeButton(),
     );
     const panel = h("div", { class: "panel learning" }, this.gone, this.status, this.picture.news);
-    const main = h("main", { "aria-label": "how far it is" }, panel);
+    const main = h("main", { "aria-label": "progress" }, panel);
     fill(byId("app"), head, h("div", { class: "columns" }, this.picture.element, main));
   }
 

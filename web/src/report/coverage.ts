@@ -27,7 +27,7 @@ export const STATUS: Record<Status, StatusText> = {
   plain: { sign: "·", word: "reachable", about: "a path leads to it", mark: "" },
   unknown: {
     sign: "?",
-    word: "never taken, reach unknown",
+    word: "never taken; unknown whether it can be",
     about: "not taken, and not known whether it can be",
     mark: "never",
   },

@@ -4,7 +4,7 @@ import { copyable, copyableBlock } from "../shared/copy.js";
 import { type Child, fill, h } from "../shared/dom.js";
 import { excerpt } from "../shared/visible.js";
 import { choice, switchLink } from "./parts.js";
-import type { Allowed, DocumentView, Explanation, SmallerView } from "./views.js";
+import type { Allowed, DocumentView, Explanation, SmallerView, StateRecord } from "./views.js";
 
 /** Allowed messages shown at once. */
 const MAX_ALLOWED = 8;
@@ -57,23 +57,37 @@ function difference({ differences = [] }: Allowed): Child {
   return differences.length > 0 && h("div", { class: "differences" }, differences.map(row));
 }
 
+/** The states as rows, as the terminal shows them: the first in full, the others by how they differ from it. */
+function compareStates(states: StateRecord[]): { location: string; facts: string }[] {
+  const [first, ...others] = states;
+  if (first === undefined) return [];
+  const path = first.path ?? [];
+  const known = [...first.values, ...path].join(", ");
+  const different = (it: StateRecord): string => {
+    const more = (it.path ?? []).filter((fact) => !path.includes(fact));
+    const missing = path.filter((fact) => !(it.path ?? []).includes(fact)).map((fact) => `without ${fact}`);
+    return [...it.values.filter((value) => !first.values.includes(value)), ...more, ...missing].join(", ");
+  };
+  if (others.length > 0 && others.every((it) => different(it) === ""))
+    return [{ location: states.map((it) => it.location).join(" or "), facts: known }];
+  // In a system of parts, only the parts that are elsewhere.
+  const isOfParts = [first, ...others].every((it) => it.location.split(", ").every((part) => part.includes(": ")));
+  const parts = first.location.split(", ");
+  const elsewhere = (location: string): string =>
+    isOfParts ? location.split(", ").filter((part) => !parts.includes(part)).join(", ") : location;
+  const row = (it: StateRecord): { location: string; facts: string } => ({
+    location: it.location === first.location ? "or" : `or ${elsewhere(it.location)}`,
+    facts: different(it),
+  });
+  return [{ location: first.location, facts: known }, ...others.map(row)];
+}
+
 /** Where the model was, and why each transition was not possible. */
 export function reasons(told: Explanation): Child {
   const state = (at: number): string => told.states[at]?.location ?? "";
-  const facts = told.states.map((it) => [...it.values, ...(it.path ?? [])]);
-  // Of several states, what they share is said once.
-  const shared = facts.length > 1 ? (facts[0] ?? []).filter((fact) => facts.every((all) => all.includes(fact))) : [];
-  const states = told.states.map((it, at) =>
-    h(
-      "tr",
-      null,
-      h("td", null, h("b", null, it.location)),
-      h(
-        "td",
-        null,
-        h("code", null, excerpt((facts[at] ?? []).filter((fact) => !shared.includes(fact)).join(", "), 600) || "–"),
-      ),
-    ),
+  const compared = compareStates(told.states);
+  const states = compared.map(({ location, facts }) =>
+    h("tr", null, h("td", null, h("b", null, location)), h("td", null, h("code", null, excerpt(facts, 600) || "–"))),
   );
   const why = told.why_not.map((it) =>
     h(
@@ -94,7 +108,7 @@ export function reasons(told: Explanation): Child {
         null,
         h("h3", null, "The model could be in"),
         h("table", { class: "states" }, h("tr", null, h("th", null, "state"), h("th", null, "values")), states),
-        shared.length > 0 && h("p", null, "In all of them: ", h("code", null, excerpt(shared.join(", "), 600))),
+        compared.length > 1 && h("p", { class: "soft" }, "Further states are shown by how they differ from the first."),
         more > 0 && h("p", { class: "soft" }, `or one of ${more} more`),
       ),
     why.length > 0 &&
@@ -128,7 +142,7 @@ function word(text: string): string {
 export function reproduce(document: DocumentView, run: number, smaller: SmallerView | undefined): Child {
   const command = replayCommand(document, run, smaller !== undefined);
   const scripts = smaller?.scripts ?? [];
-  if (command === "" && scripts.length === 0) return null;
+  if (command === "" && scripts.length === 0 && !smaller?.no_script) return null;
   const forms = [...(command === "" ? [] : [{ language: "ioxide", text: command }]), ...scripts];
   const box = h("div", null);
   const show = (language: string): void => {
@@ -136,8 +150,8 @@ export function reproduce(document: DocumentView, run: number, smaller: SmallerV
     fill(
       box,
       language === "ioxide"
-        ? copyable(text, "the command that does this run again")
-        : copyableBlock(text, `the ${language} lines that do the run again`),
+        ? copyable(text, "the command that repeats this run")
+        : copyableBlock(text, `the ${language} program that repeats the run`),
     );
   };
   const first = scripts[0]?.language ?? "ioxide";
@@ -154,6 +168,7 @@ export function reproduce(document: DocumentView, run: number, smaller: SmallerV
         show,
       ),
     box,
+    smaller?.no_script && h("p", { class: "soft no-script" }, `No program without ioxide: ${smaller.no_script}`),
     smaller !== undefined &&
       smaller.references.length > 0 &&
       h(

@@ -90,7 +90,7 @@ function row({ id, outcome, operators: by }: MutantRow): HTMLElement {
 function told(it: MutantRow, killers: number[]): Child {
   const line = (text: string): HTMLElement =>
     h("span", { class: text.startsWith("  -") ? "gone" : text.startsWith("  +") ? "new" : "" }, `${text}\n`);
-  const needs = it.outcome === "survived" ? "The trace the suite needs" : "A trace that detects it";
+  const needs = it.outcome === "survived" ? "A trace to add to the suite" : "A trace that detects it";
   return [
     h("h2", null, it.id),
     h("p", null, `${SIGNS[it.outcome].word}${it.line > 0 ? `, line ${it.line}` : ""}, by ${it.operators}`),

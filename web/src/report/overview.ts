@@ -34,7 +34,7 @@ export function overview(document: DocumentView): Child {
     verdictCard(campaign),
     document.notes.map((note) => h("p", { class: "note-line", role: "note" }, note)),
     failures,
-    more > 0 && h("p", null, link(`${plural(more, "more kind")} of failures among the runs`, "runs")),
+    more > 0 && h("p", null, link(`${plural(more, "more kind")} of failures in the list of runs`, "runs")),
     h("div", { class: "pair" }, coverageCard(document), figuresCard(campaign)),
     partsCard(campaign),
     measuresCard(campaign),
@@ -242,11 +242,15 @@ function figuresCard({ figures }: CampaignView): HTMLElement {
     { word: "interrupted", n: runs.interrupted, mark: "interrupted", sign: "‖" },
     { word: "not ended", n: runs.cut, mark: "interrupted", sign: "‖" },
   ];
+  // The time in which failures were repeated and shrunk made no steps; runs at the same time go on meanwhile.
+  const isOneByOne = (figures.campaign?.jobs ?? 1) <= 1;
+  const repeating = isOneByOne ? Math.min((figures.time_spent?.repeats_ms ?? 0) * 1e6, figures.time_ns) : 0;
+  const testing = figures.time_ns - repeating;
   const rate =
-    figures.time_ns > 0
-      ? `, ${Math.round(figures.steps / (figures.time_ns / 1e9)).toLocaleString("en")} a second`
-      : "";
-  const time = figures.time_ns > 0 ? ` in ${duration(figures.time_ns)}${rate}` : "";
+    repeating > 0
+      ? `; ${duration(repeating)} to repeat and shrink failures`
+      : `, ${Math.round(figures.steps / (testing / 1e9)).toLocaleString("en")} a second`;
+  const time = figures.time_ns > 0 ? ` in ${duration(testing)}${rate}` : "";
   return card(
     "The runs",
     h("p", null, `${plural(figures.steps, "step")}${time}.`),

@@ -73,8 +73,8 @@ function trouble(
     told.finding && finding(told.finding),
     again && h("p", { class: "soft" }, `Repeated, it failed ${again.reproduced} of ${again.of} times.`),
     told.last_words !== "" && [
-      h("h3", null, "The system's last words"),
-      long(told.last_words, "last words of the system", 2000),
+      h("h3", null, "The last output of the program"),
+      long(told.last_words, "last output of the program", 2000),
     ],
     failure !== undefined &&
       failure.first !== number &&
@@ -83,16 +83,27 @@ function trouble(
         null,
         "Of the same kind as ",
         link(`run ${failure.first}`, "run", failure.first),
-        ", which was looked into.",
+        ", which ioxide repeated and shrank.",
       ),
     reproduce(document, number, smaller),
   );
 }
 
+/** The verdicts of timed testing in plain words. */
+const MEANINGS: Record<string, string> = {
+  FAIL_out: "a forbidden message",
+  FAIL_dur: "a forbidden silence",
+  INC_out: "another allowed message",
+  INC_dur: "an allowed silence",
+  INC_ucIn_spec: "an input from another sender",
+  INC_ucIn_uspec: "an input from another sender",
+  INC_off_path: "the rest of the path became impossible",
+};
+
 /** The end of a timed run in the words of its method. */
 function finding(told: NonNullable<TroubleView["finding"]>): HTMLElement {
   return facts([
-    ["finding", h("b", null, told.word, told.rule ? ` (${told.rule})` : "")],
+    ["verdict", [h("b", null, told.word, told.rule ? ` (${told.rule})` : ""), ` ${MEANINGS[told.word] ?? ""}`]],
     ["in", told.state],
     ["event", told.event],
     ["because", told.because ? h("code", null, told.because) : null],

@@ -240,7 +240,9 @@ references: Array<string>,
 /** The forbidden step against what was allowed. */
 explanation: Explanation | null,
 /** Programs that do the run again without ioxide. */
-scripts: Array<ScriptView>, };
+scripts: Array<ScriptView>,
+/** The reason why no program without ioxide can do the run again; `None` if one can. */
+no_script: string | null, };
 
 /** The first event of a campaign: model, system, tester and settings. */
 export type StartJson = { model: string, file: string, set: Array<string>, tester: string, sut: string, seed: number, runs: number, jobs: number, patience_ms: number,

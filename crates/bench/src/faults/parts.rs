@@ -23,7 +23,7 @@ pub fn measure_part(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse_option(args.json, "--json")?;
     unit_command::no_rounds(
         &args.part,
-        "what is found of one fault says nothing of another",
+        "the result for one fault says nothing of another",
         "leave `--rounds` out: all rows are taken at once",
     )?;
     let mut rows =
@@ -80,7 +80,7 @@ pub fn merge_rows(
         let Some(text) = parts.unit(at as u64)? else { continue };
         let misfit = || {
             CliError::usage(format!("what is told of fault `{}` does not fit", fault.name))
-                .help("delete its part and do it again")
+                .help("delete its part and run it again")
         };
         let read = |mode: FaultsMode| {
             let rows = text.result["rows"].as_array()?;

@@ -76,7 +76,8 @@ pub(super) fn open_journal(dir: &Path, manifest: &Manifest) -> Result<(File, Fai
                 (None, None) => (),
                 _ => {
                     return other(
-                        "an earlier version made it, which does not say of which system it is".into(),
+                        "an earlier version of ioxide made it and did not record which system it is for"
+                            .into(),
                     );
                 }
             }

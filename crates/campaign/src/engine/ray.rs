@@ -94,7 +94,7 @@ impl RayEngine {
         let Some(id) = told.get("ended").and_then(Json::as_u64) else { return Ok(None) };
         self.running = self.running.saturating_sub(1);
         let code = told.get("code").and_then(Json::as_i64).and_then(|code| i32::try_from(code).ok());
-        let how = told.get("died").and_then(Json::as_str).unwrap_or("nobody knows how");
+        let how = told.get("died").and_then(Json::as_str).unwrap_or("for an unknown reason");
         Ok(Some((id, code.map_or_else(|| WorkerEnd::Died(how.to_owned()), WorkerEnd::Exit))))
     }
 }

@@ -43,7 +43,8 @@ pub struct FsmArgs {
     /// Prints the state cover, the characterising set, state identifiers, distinguishing words and lower bounds.
     #[arg(long, conflicts_with_all = ["suite", "reduction", "check_suite"])]
     pub theory: bool,
-    /// Writes the product with another machine; it enters `Fail` where only the other machine gives an answer.
+    /// Writes a machine that runs this one and OTHER side by side; it enters `Fail` when OTHER gives a different
+    /// answer.
     #[arg(long, value_name = "OTHER", conflicts_with_all = ["suite", "reduction", "check_suite", "theory"])]
     pub product: Option<String>,
     /// Writes an equivalent machine that is connected, observable and minimal.

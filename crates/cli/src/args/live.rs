@@ -131,11 +131,11 @@ pub struct TestArgs {
     /// Gives a verdict only while a run follows this purpose of the model.
     #[arg(long, value_name = "GOAL", hide_short_help = true)]
     pub objective: Option<String>,
-    /// The rule for wrong replies: `ioco`, or `uioco`, which allows everything after an input that only some of the
-    /// possible states accept [default: ioco; for systems made of parts: uioco].
+    /// The rule for wrong replies: `ioco`, or the weaker `uioco`: if the model may be in several states and one of them
+    /// does not accept an input, anything may follow it [default: ioco; for systems made of parts: uioco].
     #[arg(long, value_name = "RELATION", hide_short_help = true)]
     pub relation: Option<ConformanceRelation>,
-    /// Before a missing reply is a failure, waits this many times as long as for other silences.
+    /// Waits this many times the usual time before a missing reply counts as a failure.
     #[arg(long, default_value_t = 10, value_name = "N", hide_short_help = true)]
     pub confirm_silence: u32,
     /// The number of instances of the system that are tested at the same time; each has its own process and `{port}`.
@@ -275,14 +275,15 @@ pub struct JudgeArgs {
     /// Gives a verdict only while the run follows this purpose of the model.
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
-    /// The rule for wrong replies: `ioco`, or `uioco`, which allows everything after an input that only some of the
-    /// possible states accept [default: ioco; for systems made of parts: uioco].
+    /// The rule for wrong replies: `ioco`, or the weaker `uioco`: if the model may be in several states and one of them
+    /// does not accept an input, anything may follow it [default: ioco; for systems made of parts: uioco].
     #[arg(long, value_name = "RELATION", hide_short_help = true)]
     pub relation: Option<ConformanceRelation>,
     /// Judges as if messages passed through this channel, as `test --through` does.
     #[arg(long, value_name = "CHANNEL")]
     pub through: Option<String>,
-    /// The system may have received an input later than its place in the file (a record says this itself).
+    /// The system may have received an input later than its place in the file (records contain this information,
+    /// traces do not).
     #[arg(long)]
     pub in_flight: bool,
     /// Judges a history of concurrent clients: is there an order of their operations that the model allows?

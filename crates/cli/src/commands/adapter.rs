@@ -54,7 +54,7 @@ fn check_adapter(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
         }
         (_, Some(model)) => by_the_codec(described, model, connection)?,
         (_, None) => {
-            return Err(CliError::usage("only a model says which messages this system has")
+            return Err(CliError::usage("only a model defines the messages of this system")
                 .help("add `--model FILE`"));
         }
     };

@@ -81,7 +81,7 @@ fn warn_if_old(own: &Path, beside: &Path) {
     let built = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
     let (Some(own), Some(other)) = (built(own), built(beside)) else { return };
     if own.duration_since(other).is_ok_and(|age| age > SAME_BUILD) {
-        eprintln!("warning: `{PROGRAM}` is older than `ioxide` and measures what it was built from");
+        eprintln!("warning: `{PROGRAM}` is older than `ioxide` and measures an older version");
         eprintln!("  help: build it again: `cargo build --release -p {PROGRAM}`");
     }
 }

@@ -117,7 +117,7 @@ fn earlier_dates(out: &str, before: u64, count: u64) -> Result<Option<String>, C
 fn print_commands(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitStatus, CliError> {
     if recipe.has_rounds() {
         return Err(CliError::usage(
-            "rounds cannot be printed: what a round does depends on what the last one found",
+            "rounds cannot be printed: each round depends on the results of the one before",
         )
         .help(
             "print without `rounds`, or do them by hand: `ioxide merge` writes `feedback.json` for the next",
@@ -233,7 +233,7 @@ fn finish_campaign(
     }
     if interrupt::STOP.load(std::sync::atomic::Ordering::Relaxed) {
         let done = format!("interrupted: {} of {} units are done", tally.done, names.len());
-        return Err(CliError::new(ExitStatus::Interrupted, done).help("the same command goes on"));
+        return Err(CliError::new(ExitStatus::Interrupted, done).help("the same command continues"));
     }
     if tally.done == 0 {
         return Err(CliError::new(ExitStatus::Infrastructure, "no unit was done"));

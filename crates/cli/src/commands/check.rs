@@ -118,13 +118,13 @@ fn check_sequential(args: &CheckArgs, halt: &Halt, model: &Model) -> Result<Resu
 
 fn look_deep(args: &CheckArgs, halt: &Halt, model: &mut Model) -> Result<LintResult, CliError> {
     let mut solver = solver::SolverRequest::new(&args.solver, halt.clone()).make()?;
-    let _stage = limit::stage("looking for faults in the states found");
+    let _stage = limit::stage("checking the states for faults");
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let mut progress = ProgressLine::start();
     let mut cx = Ctx::new(model, &mut *solver);
     Ok(lint(&mut cx, &config, &mut |stats| {
-        progress.tick(|| format!("exploring: {} states, {} looked into", stats.states, stats.expanded));
+        progress.tick(|| format!("exploring: {} states, {} explored", stats.states, stats.expanded));
         ControlFlow::Continue(())
     }))
 }

@@ -88,7 +88,7 @@ pub fn compare_models(
 fn watch_progress() -> impl FnMut(&SearchEffort) -> ControlFlow<()> {
     let mut progress = ProgressLine::start();
     move |effort| {
-        progress.tick(|| format!("comparing: {} product states, depth {}", effort.states, effort.depth));
+        progress.tick(|| format!("comparing: {} pairs of states, depth {}", effort.states, effort.depth));
         ControlFlow::Continue(())
     }
 }
@@ -143,7 +143,7 @@ fn show_all(
         _ => (),
     }
     let SearchEffort { states, depth, .. } = found.effort;
-    writeln!(out, "{states} product states, depth {depth}{}", relation_text(spec, args))
+    writeln!(out, "{states} pairs of states, depth {depth}{}", relation_text(spec, args))
 }
 
 /// Returns a number of places in words.
@@ -205,16 +205,15 @@ fn show_conformance(
             {
                 writeln!(
                     out,
-                    "    help      the input of step {step} is one that `{name}` takes in some states it may \
-                     be in and not in \
-                     others;\n              under `--relation uioco` what follows is left open, and this is \
-                     no difference"
+                    "    help      `{name}` may be in several states at step {step}, and only some of them \
+                     take this input;\n              \
+                     under `--relation uioco` anything may follow it, so this is no difference"
                 )?;
             }
         }
     }
     let SearchEffort { states, depth, .. } = verdict.effort;
-    writeln!(out, "{states} product states, depth {depth}{}", relation_text(spec, args))
+    writeln!(out, "{states} pairs of states, depth {depth}{}", relation_text(spec, args))
 }
 
 /// Returns the relation that the flag names, or the usual one of the model.

@@ -36,10 +36,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitStatus, CliError> {
     if is_good {
         Ok(ExitStatus::Success)
     } else {
-        Err(CliError::new(
-            ExitStatus::Inconclusive,
-            "the demo did not show what it should; try another --seed",
-        ))
+        Err(CliError::new(ExitStatus::Inconclusive, "the demo did not find the bug; try another --seed"))
     }
 }
 

@@ -72,7 +72,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
             "git",
             &["git"],
             "--version",
-            "the project that `ioxide init` begins",
+            "a new project from `ioxide init`",
             "apt-get install git",
         ),
         loopback(),
@@ -113,6 +113,8 @@ fn show_finding(out: &mut impl Write, finding: &DoctorFinding) -> io::Result<()>
 fn finding_json(finding: &DoctorFinding) -> Json {
     json!({
         "name": finding.name, "state": finding.health.word(), "found": finding.found, "for": finding.purpose,
+        "fix": finding.mend,
+        // The name that scripts of earlier versions read.
         "mend": finding.mend,
     })
 }

@@ -41,7 +41,7 @@ fn goals(
     request: &SolverRequest<'_>,
 ) -> Result<Vec<GoalFound>, CliError> {
     let mut solver = request.make()?;
-    let _stage = limit::stage("looking for paths that meet the goals");
+    let _stage = limit::stage("searching for paths that reach the goals");
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     let goals = model.sts.goals.clone();
     let mut cx = Ctx::new(model, &mut *solver);

@@ -48,7 +48,7 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, CliError> {
     rounds::remove_settled(&what, &mut parts, &args.solver)?;
     let CliCommand::Test(test) = what else {
         return Err(CliError::usage(format!("`{}` has no runs to report on", args.run))
-            .help("`ioxide merge` shows what it has"));
+            .help("`ioxide merge` shows its results"));
     };
     eprintln!("{} of {} units are done", parts.n_done(), parts.manifest.count);
     let folder = tempfile::tempdir()?;

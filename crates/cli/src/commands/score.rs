@@ -112,7 +112,7 @@ fn show_score(
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let is_enough = args.until.is_none_or(|until| is_reached(until, killed, killable.len()));
     if !is_enough {
-        eprintln!("goal not met: the score is below {} %", args.until.unwrap_or_default());
+        eprintln!("goal not reached: the score is below {} %", args.until.unwrap_or_default());
     }
     let whole = decided.halted.is_none() && kills.halted.is_none() && is_enough;
     let partial = || limit::halted_status(&request.halt, ExitStatus::Inconclusive);
@@ -141,7 +141,7 @@ fn by_suite(
     if model.sts.vars.iter().any(|var| var.init.is_none()) {
         return Err(CliError::new(
             ExitStatus::Inconclusive,
-            "not known: what a suite kills depends on values that the model leaves open at start",
+            "not known: the model has unknown initial values, and the score depends on them",
         )
         .help("simulate the mutants: score `random`, `cover` or `cases`"));
     }
@@ -211,7 +211,7 @@ fn by_tester(
     let mut progress = ProgressLine::start();
     let (mut killed, mut after, mut halted) = (Vec::new(), Vec::new(), None);
     for (done, &at) in killable.iter().enumerate() {
-        progress.tick(|| format!("playing mutants: {done} of {}", killable.len()));
+        progress.tick(|| format!("simulating mutants: {done} of {}", killable.len()));
         halted = request.halt.halt_reason();
         if halted.is_some() {
             break;

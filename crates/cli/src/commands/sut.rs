@@ -36,7 +36,7 @@ fn factory(args: &SutArgs) -> Result<Arc<NewSolver>, CliError> {
 
 /// Plays the model on standard input and output.
 fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, CliError> {
-    eprintln!("playing `{}`, seed {seed}", model.sts.name);
+    eprintln!("simulating `{}`, seed {seed}", model.sts.name);
     let reader = BufReader::new(io::stdin());
     serve(model, new_solver, seed, reader, io::stdout().lock()).map_err(|error| serve_error(&error))?;
     Ok(ExitStatus::Success)
@@ -54,7 +54,7 @@ fn serve_port(
         CliError::usage(format!("cannot listen on `{address}`: {error}")).help("pick another port")
     })?;
     let place = listener.local_addr().map_or(address, |place| place.to_string());
-    eprintln!("playing `{}` on {place}, seed {seed}", model.sts.name);
+    eprintln!("simulating `{}` on {place}, seed {seed}", model.sts.name);
     serve_tcp(&listener, &Arc::new(model), new_solver, seed, print_event)
         .map_err(|error| serve_error(&error))?;
     Ok(ExitStatus::Success)

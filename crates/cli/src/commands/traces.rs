@@ -146,7 +146,7 @@ fn show_inclusion(
         }
     }
     let effort = found.verdict.effort;
-    writeln!(out, "{} product states, depth {}", effort.states, effort.depth)
+    writeln!(out, "{} pairs of states, depth {}", effort.states, effort.depth)
 }
 
 fn answer_json(answer: &ConformAnswer) -> Json {

@@ -153,7 +153,7 @@ fn systems_that_cannot_be_reached_have_no_verdict() {
     check(
         &["test", spec, "--sut", "stdio:/no/such/program"],
         6,
-        &["no verdict", "it said", "/no/such/program"],
+        &["no verdict", "printed", "/no/such/program"],
     );
     check(&["test", spec, "--sut", "stdio:echo hello"], 6, &["hello"]);
     check(&["test", spec, "--sut", "tcp:127.0.0.1:1"], 6, &["127.0.0.1:1"]);

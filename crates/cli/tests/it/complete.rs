@@ -154,7 +154,7 @@ fn a_system_that_makes_the_update_of_another_transition_fails_a_test() {
         std::fs::write(path("wrong.iox"), right.replacen(here, wrong, 1)).expect("written");
         let (model, suite) = (path("right.iox"), path("suite"));
         check(&["conform", &path("wrong.iox"), &model], 1, &["FAILS"]);
-        check(&["complete", &model, "--out", &suite], 0, &["what another transition assigns to it"]);
+        check(&["complete", &model, "--out", &suite], 0, &["the value that another transition assigns"]);
         let tester = format!("suite:{suite}");
         let test =
             |sut: &str| ["test", &model, "--tester", &tester, "--seed", "1", "--sut", sut].map(String::from);

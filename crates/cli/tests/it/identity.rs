@@ -106,7 +106,7 @@ fn earlier_answers_of_a_session_are_asked_again() {
     learn(&folder, 0);
 }
 
-/// A session of an earlier version does not say of which system it is: that is told, and its answers are asked again.
+/// A session of an earlier version does not name its system: a note says so, and its answers are asked again.
 #[test]
 fn a_session_without_identity_is_asked_again() {
     let folder = folder();
@@ -119,7 +119,7 @@ fn a_session_without_identity_is_asked_again() {
     members.remove("started");
     put(folder.path(), "kept", &format!("{header}\n{rest}"));
     let (out, err) = learn(&folder, 0);
-    assert!(err.contains("does not say of which system it is"), "{err}");
+    assert!(err.contains("did not record the system"), "{err}");
     assert!(out.contains("of a session of an unknown date"), "{out}");
     put(folder.path(), "answer", "quiet\n");
     let (_, err) = learn(&folder, 2);

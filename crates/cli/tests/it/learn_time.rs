@@ -65,7 +65,9 @@ fn what_does_not_go_together_is_said() {
     let sut = format!("model:{SESSION}");
     let told = says(&["learn", SESSION, "--sut", &sut], 2);
     assert!(told.contains("`--time` learns time-outs"), "{told}");
-    for (more, word) in [(&["--jobs", "2"][..], "does not go with"), (&["--data"], "cannot be used with")] {
+    for (more, word) in
+        [(&["--jobs", "2"][..], "cannot be combined with"), (&["--data"], "cannot be used with")]
+    {
         let told = says(&[&["learn", SESSION, "--sut", &sut, "--time"], more].concat(), 2);
         assert!(told.contains(word), "{told}");
     }

@@ -215,7 +215,7 @@ fn goals_that_name_nothing_are_errors() {
     for (goal, says) in [
         ("always node[1].m == 0", "the part `node` has no variable `m`"),
         ("always node[1].at(gone)", "the part `node` has no state `gone`"),
-        ("always node.count == 0", "`node` is an array: say which instance"),
+        ("always node.count == 0", "`node` is an array: name the instance"),
         ("always node[3].count == 0", "`node` is an array without such an instance"),
         ("purpose p: node[1].come", "there is no label `node[1].come`"),
         ("test \"t\" { expect node.come }", "there is no message `node.come`"),

@@ -32,7 +32,8 @@ fn the_doctor_finds_what_is_missing_and_says_how_to_mend_it() {
         check.unwrap_or_else(|| panic!("no {name}")).clone()
     };
     assert_eq!(state("solver")["state"], "bad");
-    assert!(state("solver")["mend"].as_str().is_some_and(|mend| mend.contains("libz3")));
+    assert_eq!(state("solver")["fix"], state("solver")["mend"], "two names of one field");
+    assert!(state("solver")["fix"].as_str().is_some_and(|fix| fix.contains("libz3")));
     assert_eq!(state("python")["state"], "missing");
     assert_eq!(state("git")["state"], "missing");
     assert_eq!(state("records")["state"], "ok");

@@ -67,7 +67,7 @@ pub fn example_values(explorer: &Explorer, query: ValuesQuery) -> ExplorerRespon
     with_path(explorer, path, move |worker, path| {
         let end = follow_path(worker, path);
         if end.stopped.is_some() {
-            return error_response(409, "the path does not lead anywhere");
+            return error_response(409, "there is no such path");
         }
         let choices = worker.walk.choices();
         let Some(choice) = choices.get(choice) else { return error_response(404, "there is no such choice") };
@@ -84,7 +84,7 @@ pub fn path_witness(explorer: &Explorer, query: PathQuery) -> ExplorerResponse {
         let cx = &mut worker.walk.cx;
         let (taken, stopped) = take_switches(cx, path);
         if stopped.is_some() {
-            return error_response(409, "the path does not lead anywhere");
+            return error_response(409, "there is no such path");
         }
         match taken.witness(cx) {
             Ok(labels) => {

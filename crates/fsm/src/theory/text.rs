@@ -38,9 +38,9 @@ impl ChoiceTheory {
         let names = model.names();
         let mut text = describe_size(names, "nondeterministic, observable");
         let cover = self.cover.iter().map(|(state, it)| (*state, show_or_nothing(names, it)));
-        add_by_state(&mut text, names, "reached whatever the answers", cover);
+        add_by_state(&mut text, names, "reached with any answers", cover);
         let (some, all) = (self.distinguishable.len(), self.pairs);
-        text.push_str(&format!("told apart whatever the answers: {some} of {all} pairs\n"));
+        text.push_str(&format!("distinguished with any answers: {some} of {all} pairs\n"));
         for (a, b, steps) in &self.distinguishable {
             text.push_str(&format!("  {} | {}  in {steps}\n", names.states[*a], names.states[*b]));
         }

@@ -106,7 +106,7 @@ fn mistakes_have_their_line() {
         assert_eq!(problem(&text), expected, "{text}");
     }
     let after = "0 :invoke :write 1\n0 :info :write 1\n0 :invoke :read nil";
-    assert!(problem(after).starts_with("line 3: client `0` goes on although its operation is open"));
+    assert!(problem(after).starts_with("line 3: client `0` calls again while an operation of it is open"));
 }
 
 #[test]

@@ -155,7 +155,7 @@ impl<'a> ActionReader<'a> {
         if !self.parser.eat_word(word) {
             return self.parser.unexpected_with(&format!("`{word} {{`"), |d| {
                 d.help("the sections are `types`, `state`, `init` and `actions`, in this order")
-                    .help("`constants` and `functions` may stand behind `types`")
+                    .help("`constants` and `functions` may follow `types`")
             });
         }
         let open = self.parser.span();

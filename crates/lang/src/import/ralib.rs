@@ -316,7 +316,7 @@ impl RalibReader<'_> {
             direction.and_then(|it| self.symbols.remove(&(gate.clone(), it)).map(|symbol| (it, symbol)));
         let Some((direction, symbol)) = known else {
             let told = if self.symbols.contains_key(&(gate.clone(), DirectionDecl::Input)) {
-                format!("`{gate}` is an input and an output, and nothing says which one is meant here")
+                format!("`{gate}` is an input and an output, and it is unclear which one is meant here")
             } else {
                 format!("symbol `{gate}` is not in the alphabet")
             };

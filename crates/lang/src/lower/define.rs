@@ -336,8 +336,7 @@ impl<'a> Lowering<'a, '_> {
                 let message = format!("`{}` calls itself, so it cannot have obligations", decl.name.text);
                 Diagnostic::new(Code::MayNotEnd, decl.name.span, message)
                     .note(
-                        "`xs[i]`, `m[k]` and values of range types must be there or fit wherever the \
-                         function is called",
+                        "`xs[i]`, `m[k]` and values of range types must exist and fit in every call of the function",
                     )
                     .help("use `get` and `match`, and `int` instead of a range")
             });

@@ -355,7 +355,7 @@ impl<'a> Lowering<'a, '_> {
         self.cx.sink.error(|| {
             let message = format!("the observer has no {what} `{}`", name.text);
             let diagnostic = Diagnostic::new(Code::NotAssignable, name.span, message)
-                .note("an observer changes only what it declares itself");
+                .note("an observer changes only its own variables");
             crate::suggest::suggest_nearest(diagnostic, name, names.into_iter())
         })
     }

@@ -191,8 +191,8 @@ impl<'a> Lowering<'a, '_> {
             return Err(self.cx.sink.error(|| {
                 let message = "a model does not wait for silence";
                 Diagnostic::new(Code::MisplacedItem, transition.verb_span, message)
-                    .note("silence is what an observer of a `purpose` sees")
-                    .help("write `internal when c >= 5s`, with a clock, for what happens after a while")
+                    .note("only an observer of a `purpose` can use silence")
+                    .help("write `internal when c >= 5s`, with a clock, for a step that happens after some time")
             }));
         }
         let gate = transition.gate.as_ref();
@@ -433,7 +433,7 @@ impl<'a> Lowering<'a, '_> {
             (None, Some(declared)) => (
                 "a field of the message",
                 declared,
-                format!("pin it, `({0}: value)`, or say in the guard `{0} == value`", name.text),
+                format!("pin it, `({0}: value)`, or write `{0} == value` in the guard", name.text),
             ),
             (None, None) => {
                 return Err(self.unknown_variable(name));

@@ -128,7 +128,7 @@ impl Parser<'_> {
             return;
         }
         let word = if self.at_word("model") {
-            "a file holds one model, or a system behind its models"
+            "a file holds one model, or models followed by a system"
         } else {
             "expected the end of the text"
         };

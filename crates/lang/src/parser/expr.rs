@@ -112,13 +112,13 @@ impl Parser<'_> {
         self.parse_sum()?;
         let (whole, all) = (self.span_since(start), self.span_since(from));
         let (item, all) = (self.text_of(item).to_owned(), self.text_of(all).to_owned());
-        let message = "`in` stands only behind `exists`, `forall`, `count` and `for`";
+        let message = "`in` is only allowed after `exists`, `forall`, `count` and `for`";
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, whole, message);
         // `count(x in xs: p)`: only the parentheses are wrong.
         let diagnostic = if self.eat(TokenKind::Colon) {
             self.parse_expr()?;
             diagnostic.help(format!(
-                "write `count {item} in {all}: ...`, without parentheses behind `count`, `exists` or `forall`"
+                "write `count {item} in {all}: ...`, without parentheses after `count`, `exists` or `forall`"
             ))
         } else {
             diagnostic
@@ -539,8 +539,8 @@ impl Parser<'_> {
                 ),
                 OverWord::Count => (
                     "`:` and a condition",
-                    "the items of a list, set or map are counted, `count x in items: condition`; of a range, say what \
-                     holds with `exists` or `forall`",
+                    "the items of a list, set or map are counted, `count x in items: condition`; for a range, \
+                     use `exists` or `forall`",
                 ),
             };
             return self.unexpected_with(expected, |d| d.help(help));

@@ -199,7 +199,7 @@ impl Parser<'_> {
             _ => return self.report_unexpected("the next transition"),
         };
         self.unexpected_with("the next transition", |d| {
-            d.note(format!("{clause} stands in another place"))
+            d.note(format!("{clause} is in the wrong place"))
                 .help("the order is `label: verb message(pins) when guard { updates } -> state`")
         })
     }

@@ -291,7 +291,7 @@ impl<'a> SystemParts<'a> {
                 let diagnostic = Diagnostic::new(Code::BadImport, decl.path_span, message);
                 return Err(sink.report(match why {
                     Some(why) => diagnostic.note(why.to_owned()),
-                    None => diagnostic.help("the file is looked for beside this one"),
+                    None => diagnostic.help("ioxide looks for the file next to this one"),
                 }));
             }
         };

@@ -152,7 +152,7 @@ fn yes_or_no(pin: &PinDecl) -> KnownConstant<bool> {
 pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     if channel.delay.is_some() && !model.sts.is_timed() {
         let why =
-            "the model has no clocks: a delay would say nothing, its messages may take as long as they like";
+            "the model has no clocks: a delay would mean nothing, because its messages may take any time";
         return Err(NotAChannel(why.into()));
     }
     let CompletedModel { completed, outputs: chaos, place, labels: completions } = complete_model(model);
@@ -170,7 +170,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     let [(inputs, sent), (outputs, received)] = ways;
     let to = composer.channel("to", channel, &sent, span);
     let from = composer.channel("from", channel, &received, span);
-    let open = |_| no("a message of the model has a value that nobody says; it cannot wait in a channel");
+    let open = |_| no("nothing determines a value of a message of the model, so it cannot wait in a channel");
     for (at, &gate) in inputs.iter().enumerate() {
         let fields = declare_fields(&mut composer, &sent[at]);
         let seen = &sts.gates[gate];

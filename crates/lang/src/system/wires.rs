@@ -517,7 +517,7 @@ impl<'a> SystemWiring<'a> {
         let kind = self.instances[end.0].model.sts.gates[end.1].kind;
         match self.hidden(end) {
             Some(span) if kind.is_input() => {
-                let message = "an input that nobody sends cannot be hidden";
+                let message = "an input that no part sends cannot be hidden";
                 self.sink.push(
                     Diagnostic::new(Code::BadConnection, span, message)
                         .help("connect it, or leave out `hide`"),

@@ -110,8 +110,8 @@ impl Checker<'_, '_> {
                 let message = format!("this call of `{}` may not end", name.text);
                 Diagnostic::new(Code::MayNotEnd, name.span, message)
                     .note(
-                        "a function calls itself on a part of an argument only: a name that a pattern of \
-                         `match` gives to a part of its parameter, in every call the same parameter",
+                        "a function may call itself only with a part of its parameter, that is, a name from a \
+                         `match` on it; every call must use the same parameter",
                     )
                     .help("write `match xs { [] => ..., [first, ..rest] => ... }` and call it with `rest`")
             });

@@ -182,7 +182,7 @@ impl Checker<'_, '_> {
                 return Diagnostic::new(Code::NotInScope, span, text)
                     .label(entry.span, "declared with this message")
                     .help(
-                        "fields are known in transitions of their own message; keep the value in a variable",
+                        "a field is only known in transitions with its message; store the value in a variable",
                     );
             }
             let diagnostic =

@@ -190,7 +190,7 @@ impl Checker<'_, '_> {
         let Some(index) = path.index else {
             return match family[..] {
                 [part] if part.index.is_none() => of(self, part),
-                _ => Err(self.needs_index(path, "an array: say which instance")),
+                _ => Err(self.needs_index(path, "an array: name the instance")),
             };
         };
         if family.iter().any(|part| part.index.is_none()) {

@@ -31,7 +31,7 @@ pub enum DataLearnError<E> {
     #[error("a location would need more than {0} registers")]
     TooMany(usize),
     /// This word speaks against every machine, and shows neither a location nor a register that was not known.
-    #[error("what was answered fits no machine that stores and compares values")]
+    #[error("no machine that stores and compares values fits the answers")]
     Stuck(DataWord),
 }
 

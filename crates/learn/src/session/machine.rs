@@ -124,8 +124,8 @@ impl MachineLesson {
             LearnedModel::Several(_, repetitions) => {
                 let missed = 0.9_f64.powi(i32::try_from(*repetitions).unwrap_or(i32::MAX)) * 100.0;
                 format!(
-                    "has every run that was seen; an answer that comes once in ten times is missed with probability \
-                     {missed:.1}% wherever it may come"
+                    "allows every run that was seen; an answer that comes one time in ten is missed with \
+                     probability {missed:.1}% at each place"
                 )
             }
         }

@@ -125,7 +125,7 @@ fn coverage_lens(analysis: &TextAnalysis, switch: &SwitchPlace, last: &LastCampa
             format!("taken in {taken} of {} states", fates.len())
         }
         SwitchFate::Taken => "taken".to_owned(),
-        SwitchFate::Perhaps => "perhaps taken".to_owned(),
+        SwitchFate::Perhaps => "possibly taken".to_owned(),
         SwitchFate::Never => "never taken".to_owned(),
     };
     let arguments = json!({ "file": analysis.path, "record": last.record });

@@ -343,7 +343,7 @@ fn lenses_run_tests_and_show_the_last_campaign() {
     for wanted in [
         "taken",
         "never taken",
-        "perhaps taken",
+        "possibly taken",
         "taken in 1 of 2 states",
         "last campaign: 2 transitions taken, 2 never",
     ] {

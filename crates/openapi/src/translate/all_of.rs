@@ -45,7 +45,7 @@ impl<'t> Translator<'t> {
             }
             match self.document.resolve_reference(part, &place) {
                 Some((part, place)) => self.merge_schema(&mut merged, part, &place, 0),
-                None => self.add_note(&place, "not translated: this reference leads nowhere"),
+                None => self.add_note(&place, "not translated: the target of this reference does not exist"),
             }
         }
         let merged = self.keep_schema(SpecNode::Map(merged));
@@ -74,7 +74,7 @@ impl<'t> Translator<'t> {
                 _ => {
                     self.add_note(
                         &place,
-                        "not translated: a reference that leads nowhere, or `allOf` without end",
+                        "not translated: a reference without a target, or `allOf` without end",
                     );
                     return;
                 }
@@ -101,7 +101,7 @@ impl<'t> Translator<'t> {
                     "description" | "title" | "example" | "default" | "examples" | "deprecated" | "nullable",
                 ) => (),
                 (Some(_), _) => {
-                    self.add_note(&format!("{place}/{key}"), "not translated: `allOf` says it twice")
+                    self.add_note(&format!("{place}/{key}"), "not translated: `allOf` has it twice")
                 }
             }
         }

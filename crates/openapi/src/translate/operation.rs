@@ -83,7 +83,7 @@ impl<'t> Translator<'t> {
     pub(crate) fn translate_operations(&mut self) {
         let found = self.document.operations();
         for place in &found.lost {
-            self.add_note(place, "its operations are left out: this reference leads nowhere");
+            self.add_note(place, "its operations are left out: the target of this reference does not exist");
         }
         for operation in found.operations {
             if let Some(asked) = self.translate_operation(&operation) {
@@ -95,7 +95,7 @@ impl<'t> Translator<'t> {
     fn translate_operation(&mut self, operation: &Operation<'t>) -> Option<RequestOperation> {
         // A parameter that is not known may be required, and the answer to a request without it is not documented.
         for place in &operation.lost {
-            self.add_note(place, "the operation is left out: the reference of this parameter leads nowhere");
+            self.add_note(place, "the operation is left out: the reference of this parameter has no target");
         }
         if !operation.lost.is_empty() {
             return None;

@@ -49,7 +49,10 @@ impl<'t> Translator<'t> {
                 }
                 // The status is documented all the same: without the response the model would forbid it.
                 None => {
-                    self.add_note(&place, "its body is not checked: this reference leads nowhere");
+                    self.add_note(
+                        &place,
+                        "its body is not checked: the target of this reference does not exist",
+                    );
                     (String::new(), vec![WrittenResponse::UNCHECKED])
                 }
             };

@@ -122,10 +122,7 @@ impl<'t> Translator<'t> {
             )
         };
         for (key, _) in schema.members().iter().filter(|(key, _)| !is_for_people(key)) {
-            self.add_note(
-                &format!("{place}{}", pointer_step(key)),
-                "not translated: it stands beside `$ref`",
-            );
+            self.add_note(&format!("{place}{}", pointer_step(key)), "not translated: it is next to `$ref`");
         }
     }
 
@@ -209,7 +206,7 @@ impl<'t> Translator<'t> {
                 self.add_note(
                     place,
                     &format!(
-                        "what has the shape of `{}` may be another alternative; only the shape is checked",
+                        "a value with the shape of `{}` may be another alternative; only the shape is checked",
                         one.sort
                     ),
                 );
@@ -279,7 +276,7 @@ impl<'t> Translator<'t> {
             Some(SpecNode::List(names)) => self.translate_types(names, schema, place, hint),
             _ => match text::guess_type(schema) {
                 Some(name) => {
-                    self.add_note(place, &format!("no `type` is given; it is taken for `{name}`"));
+                    self.add_note(place, &format!("no `type` is given; `{name}` is assumed"));
                     self.translate_type(name, schema, place, hint)
                 }
                 None => {
@@ -352,7 +349,7 @@ impl<'t> Translator<'t> {
                 self.translate_schema(items, &format!("{place}/items"), &format!("{hint} item"))
             }
             _ => {
-                self.note_each(schema, place, &["items"], "not translated: it stands beside `prefixItems`");
+                self.note_each(schema, place, &["items"], "not translated: it is next to `prefixItems`");
                 self.any_json_sort(AnyJson::Anything)
             }
         };

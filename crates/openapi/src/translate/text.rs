@@ -227,7 +227,7 @@ pub(super) fn string_sort(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
     let format = format_condition(schema.text_at("format"));
     let Some(text) = schema.get("pattern") else { return (sort.with_condition(format), unread) };
     if format != ValueCondition::Anything {
-        unread.push(("format", "not translated: it stands beside `pattern`"));
+        unread.push(("format", "not translated: it is next to `pattern`"));
     }
     let pattern = text.as_text().map(whole_pattern).filter(|pattern| is_pattern(pattern));
     match pattern {

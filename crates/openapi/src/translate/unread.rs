@@ -66,7 +66,7 @@ impl Translator<'_> {
         read: &str,
         sort: &SortOf,
     ) {
-        let why = format!("not translated: it stands beside `{read}`");
+        let why = format!("not translated: it is next to `{read}`");
         for keyword in TRANSLATED.iter().filter(|keyword| **keyword != read) {
             self.note_each(schema, place, &[*keyword], &why);
         }

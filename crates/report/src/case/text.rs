@@ -33,7 +33,7 @@ pub fn case_listing(view: &CaseView<'_>) -> String {
                 let values: Vec<String> = values
                     .map(|((name, _), value)| format!("{name}: {}", view.model.pool.show_value(value)))
                     .collect();
-                let fits = if stimulus.always { "" } else { ", if what was observed allows it" };
+                let fits = if stimulus.always { "" } else { ", if the observations allow it" };
                 let _ = writeln!(out, "       send ({}) after {} s{fits}", values.join(", "), stimulus.delay);
             }
         }

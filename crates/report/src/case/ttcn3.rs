@@ -199,7 +199,7 @@ fn write_choice(
     }
     let _ = writeln!(
         out,
-        "{{ setverdict(inconc, \"{}: nothing is said about this\"); stop; }}",
+        "{{ setverdict(inconc, \"{}: the model does not specify this\"); stop; }}",
         TestCase::state_name(n)
     );
     Ok(())

@@ -137,6 +137,8 @@ struct SmallerView {
     explanation: Option<Explanation>,
     /// Programs that do the run again without ioxide.
     scripts: Vec<ScriptView>,
+    /// The reason why no program without ioxide can do the run again; `None` if one can.
+    no_script: Option<String>,
 }
 
 /// A program that does a run again without ioxide.
@@ -176,6 +178,7 @@ impl SmallerView {
             references: shrunk.references.clone(),
             explanation: shrunk.explanation.clone(),
             scripts: scripts.collect(),
+            no_script: shrunk.no_script.clone(),
         }
     }
 }

@@ -58,7 +58,7 @@ fn a_failing_campaign_has_a_case_for_every_run() {
     </testcase>
     <testcase name="run 5" classname="Demo" file="demo.iox" time="0.000">
     <error message="the system ended" type="trouble">
-        it said   bye
+        printed   bye
     </error>
     </testcase>
     <testcase name="run 6" classname="Demo" file="demo.iox" time="0.000">

@@ -57,8 +57,14 @@ pub(super) fn outcomes_section(summary: &Summary) -> String {
     }
     text.push_str(&format!("\n{}", plural(summary.steps, "step")));
     if summary.time_ns > 0 {
-        let seconds = summary.time_ns as f64 / 1e9;
-        text.push_str(&format!(" in {seconds:.1} s, {:.0} a second", summary.steps as f64 / seconds));
+        let (testing, repeating) = summary.split_time();
+        let (testing, repeating) = (testing as f64 / 1e9, repeating as f64 / 1e9);
+        text.push_str(&format!(" in {testing:.1} s"));
+        if repeating > 0.0 {
+            text.push_str(&format!("; {repeating:.1} s to repeat and shrink failures"));
+        } else {
+            text.push_str(&format!(", {:.0} a second", summary.steps as f64 / testing));
+        }
     }
     if summary.doubts > 0 {
         text.push_str(&format!("; solver queries left unanswered: {}", summary.doubts));

@@ -78,7 +78,7 @@ fn breakdown_lines(verdict: &VerdictRecord) -> Vec<String> {
 fn last_lines(words: &str) -> impl Iterator<Item = String> + '_ {
     let n_lines = words.lines().count();
     let shown = words.lines().skip(n_lines.saturating_sub(MAX_LINES));
-    shown.map(|line| format!("    it said   {}", excerpt(line, MAX_TEXT)))
+    shown.map(|line| format!("    printed   {}", excerpt(line, MAX_TEXT)))
 }
 
 /// Returns lines about the time-out for silence: late messages, the time-out used, and one that would fit. Empty
@@ -191,10 +191,28 @@ fn machine_lag(lag: &LagRecord) -> Vec<String> {
 /// Returns the end of a run in the terms of timed testing.
 #[must_use]
 pub fn finding_text(told: &FindingRecord) -> String {
+    finding_line("verdict", told)
+}
+
+fn finding_line(lead: &str, told: &FindingRecord) -> String {
     let rule = if told.rule.is_empty() { String::new() } else { format!(" by {}", told.rule) };
     let because = told.because.as_ref().map(|because| format!(", `{because}`")).unwrap_or_default();
-    let line = format!("{}{rule} at {}: {}{because}", told.word, told.state, told.event);
-    format!("    verdict   {}", excerpt(&line, MAX_TEXT))
+    let meaning = verdict_meaning(&told.word).map(|meaning| format!(" ({meaning})")).unwrap_or_default();
+    let line = format!("{}{meaning}{rule} at {}: {}{because}", told.word, told.state, told.event);
+    format!("    {lead:<9} {}", excerpt(&line, MAX_TEXT))
+}
+
+/// Returns the meaning of a verdict of timed testing; `None` for a word that is not one.
+fn verdict_meaning(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "FAIL_out" => "a forbidden message",
+        "FAIL_dur" => "a forbidden silence",
+        "INC_out" => "another allowed message",
+        "INC_dur" => "an allowed silence",
+        "INC_ucIn_spec" | "INC_ucIn_uspec" => "an input from another sender",
+        "INC_off_path" => "the rest of the path became impossible",
+        _ => return None,
+    })
 }
 
 /// Returns the reasons why no transition allows the observation.
@@ -348,7 +366,10 @@ pub fn is_smaller_than(told: &ShrunkSummary, run: &RunSummary) -> bool {
 #[must_use]
 pub fn smallest_run_lines(told: &ShrunkSummary, run: Option<&RunSummary>) -> Vec<String> {
     let mut lines = smaller_chart_lines(told);
-    lines.extend(run.into_iter().flat_map(|run| &run.verdict).flat_map(breakdown_lines));
+    // The finding of a timed test names the times of the run as found; those of the smaller one can be others.
+    let verdict = run.and_then(|run| run.verdict.as_ref());
+    lines.extend(verdict.and_then(|told| told.finding.as_ref()).map(|told| finding_line("as found", told)));
+    lines.extend(verdict.into_iter().flat_map(breakdown_lines));
     let reasons = told.explanation.as_ref().or_else(|| run?.explanation());
     lines.extend(reasons.into_iter().flat_map(reason_lines));
     lines.extend(repeating_lines(told));

@@ -78,10 +78,36 @@ fn outcomes_line(summary: &Summary) -> String {
     let mut line =
         format!("{}: {shown}; {}", plural(summary.counts.total(), "run"), plural(summary.steps, "step"));
     if summary.time_ns >= TOLD_FROM_NS {
-        let time = seconds(summary.time_ns);
-        line.push_str(&format!(" in {}, {:.0} a second", duration_text(time), summary.steps as f64 / time));
+        line.push_str(&speed_text(summary));
     }
     line
+}
+
+/// Returns the time in which the steps were made, their number per second, and the time that failures took besides.
+fn speed_text(summary: &Summary) -> String {
+    let (testing_ns, repeating_ns) = summary.split_time();
+    let time = seconds(testing_ns);
+    // Of a short time the speed would say little.
+    let speed = match testing_ns {
+        TOLD_FROM_NS.. => format!(", {:.0} a second", summary.steps as f64 / time),
+        _ => String::new(),
+    };
+    let repeating = match repeating_ns {
+        0 => String::new(),
+        _ => format!("; {} to repeat and shrink {}", short_duration(repeating_ns), failures_word(summary)),
+    };
+    let spent = if repeating_ns == 0 { duration_text(time) } else { short_duration(testing_ns) };
+    format!(" in {spent}{speed}{repeating}")
+}
+
+/// Returns a duration with a tenth of a second where that matters.
+fn short_duration(ns: u64) -> String {
+    let time = seconds(ns);
+    if time < 10.0 { format!("{time:.1} s") } else { duration_text(time) }
+}
+
+fn failures_word(summary: &Summary) -> &'static str {
+    if summary.counts.failed == 1 { "the failure" } else { "failures" }
 }
 
 /// Returns the kinds of failures; empty for fewer than two failures, which are shown already.

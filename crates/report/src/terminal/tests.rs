@@ -1,6 +1,6 @@
 use ioxide_model::verdict::Verdict;
 use ioxide_record::event::{
-    LagRecord, PatienceRecord, SystemTrouble, TimeSpentRecord, UnmadeRecord, VerdictRecord,
+    FindingRecord, LagRecord, PatienceRecord, SystemTrouble, TimeSpentRecord, UnmadeRecord, VerdictRecord,
 };
 
 use super::*;
@@ -27,8 +27,8 @@ fn a_system_that_broke_has_no_verdict_and_its_last_words() {
     told.say(run_started(0)).say(EventKind::Trouble(trouble)).say(run_finished(0, RunOutcome::Error, 3));
     insta::assert_snapshot!(shown(&told.events), @r"
     run 1: ERROR, no verdict: the system ended: signal 11
-        it said   one
-        it said   \u{1b}[2Jtwo
+        printed   one
+        printed   \u{1b}[2Jtwo
     1 run: 1 without verdict; 0 steps
     the record ends before the campaign did; these figures cover the recorded part
     ");
@@ -160,7 +160,7 @@ fn a_failing_campaign_tells_each_kind_once() {
         why not   r1: `n > 1` does not hold with n = 1
         id        x-in-t-u-n-1-58b7
     run 5: ERROR, no verdict: the system ended
-        it said   bye
+        printed   bye
     run 6: inconclusive after 0 steps (out of reach)
     6 runs: 1 passed, 3 failed, 1 inconclusive, 1 without verdict; 24 steps in 7 s, 3 a second
     failures: 2 kinds
@@ -178,6 +178,66 @@ fn a_failing_campaign_tells_each_kind_once() {
       !X  1.2 ms, 9.0 ms, 12.3 ms (3 messages)
     silence: assumed after 100 ms; 40 ms would be enough for these 3 replies, the slowest of which took 12.3 ms
     ");
+}
+
+/// Steps per second are those of testing: repeating and shrinking takes time, but makes no steps.
+#[test]
+fn the_time_of_repeating_a_failure_is_not_counted_as_testing() {
+    let closing = |repeats_ms: u64, jobs: u64| {
+        let EventKind::CampaignStarted(mut start) = started(1) else { panic!("it is the start") };
+        start.jobs = jobs;
+        let EventKind::CampaignFinished(mut end) = finished(0, 1) else { panic!("it is the end") };
+        end.time_spent = Some(TimeSpentRecord { repeats_ms, ..TimeSpentRecord::default() });
+        let mut told = SampleEvents::default();
+        told.say(EventKind::CampaignStarted(start)).say(run_started(0)).say(sent(1, "A"));
+        told.say(SampleEvents::fail("!X in S")).say(run_finished(0, RunOutcome::Fail, 1));
+        told.time_ns = 32_000_000_000;
+        told.say(EventKind::CampaignFinished(end));
+        let text = shown(&told.events);
+        text.lines().find(|line| line.starts_with("1 run:")).unwrap_or_default().to_owned()
+    };
+    assert_eq!(closing(31_600, 1), "1 run: 1 failed; 1 step in 0.4 s; 32 s to repeat and shrink the failure");
+    assert_eq!(
+        closing(12_000, 1),
+        "1 run: 1 failed; 1 step in 20 s, 0 a second; 12 s to repeat and shrink the failure"
+    );
+    assert_eq!(closing(0, 1), "1 run: 1 failed; 1 step in 32 s, 0 a second");
+    assert_eq!(closing(31_600, 2), "1 run: 1 failed; 1 step in 32 s, 0 a second");
+}
+
+/// A timed failure is shown by its smallest run, as any other; the finding names the times of the run as found.
+#[test]
+fn the_smallest_run_of_a_timed_failure_takes_the_place_of_the_run_as_found() {
+    let with_finding = |event: Event| match event.event {
+        EventKind::Verdict(verdict) => {
+            let finding = FindingRecord {
+                word: "FAIL_out".into(),
+                rule: String::new(),
+                state: "S".into(),
+                event: "after 2 s !X".into(),
+                because: Some("c <= 1".into()),
+            };
+            let verdict = VerdictRecord { finding: Some(finding), ..verdict };
+            Event { event: EventKind::Verdict(verdict), ..event }
+        }
+        other => Event { event: other, ..event },
+    };
+    let events: Vec<Event> = failing().into_iter().map(with_finding).collect();
+    let text = shown(&events);
+    let story: Vec<&str> = text.lines().skip(1).take(8).collect();
+    assert_eq!(
+        story,
+        [
+            "run 2: FAIL at step 20",
+            "    repeated  failed again 3 of 3 times",
+            "    minimal failing run: 2 steps (20 as found), 9 runs tried",
+            "          tester        system",
+            "       1  │── ?A(n: 1) ─────▶│",
+            "  ✗    2  │◀─────────── !X ──│",
+            "    as found  FAIL_out (a forbidden message) at S: after 2 s !X, `c <= 1`",
+            "    in state  S  n = 1",
+        ]
+    );
 }
 
 #[test]

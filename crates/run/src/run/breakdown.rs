@@ -57,7 +57,7 @@ impl RunLoop<'_, '_, '_> {
         let is_inside = self.is_inside_in_time() && self.is_inside(self.knowledge.trace.len());
         self.tell_breakdown(how, &text, &error)?;
         if self.knowledge.monitor.is_open() {
-            let reason = format!("{text}; the model does not say what happens here");
+            let reason = format!("{text}; the model does not specify what happens here");
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))));
         }
         if !is_inside {

@@ -123,7 +123,7 @@ impl RunLoop<'_, '_, '_> {
         };
         match wait.seen {
             Observation::Quiet if wait.is_starved => {
-                let reason = "this machine was too busy to tell whether the system is silent".to_owned();
+                let reason = "this machine was too busy to decide whether the system is silent".to_owned();
                 Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))))
             }
             Observation::Quiet => match self.judge_label(&Label::Quiescence)? {

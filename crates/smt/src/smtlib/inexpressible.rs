@@ -18,7 +18,7 @@ pub enum SmtInexpressible {
     #[error("collections must be made scalar before a solver sees them")]
     Collection,
     /// A recursive type with ranges inside, by name: no formula says that all of them hold.
-    #[error("type `{0}` is recursive and has ranges inside, which solvers cannot be told")]
+    #[error("type `{0}` is recursive and contains ranges, which solvers cannot express")]
     RangesInside(String),
     /// A field is selected from a term that has none.
     #[error("a field of what is not data")]

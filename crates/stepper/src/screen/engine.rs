@@ -173,7 +173,7 @@ impl<'m> WalkEngine<'m> {
             LabelJudgement::Allowed => MoveReport::line(MoveTone::Good, shown.clone()),
             LabelJudgement::Unspecified => MoveReport::line(
                 MoveTone::Note,
-                format!("{shown}: the model does not say what happens after it"),
+                format!("{shown}: the model does not specify what happens after it"),
             ),
         };
         if is_next {

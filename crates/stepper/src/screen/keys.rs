@@ -10,13 +10,13 @@ pub type Hint = (&'static str, &'static str);
 pub const HELP: &[Hint] = &[
     ("", "Moves"),
     ("↑ ↓ 1-9", "choose a move"),
-    ("Enter", "give it; values are asked for if it has fields"),
+    ("Enter", "send or observe it; asks for values if it has fields"),
     ("Space", "send it with values that the solver chooses"),
     ("p", "several proposals with different values"),
     ("i", "type any message, as in inX(p: 3)"),
-    ("s", "silence is heard (δ)"),
+    ("s", "observe silence (δ)"),
     ("d", "let time pass, as in 1.5s or 600ms (models with clocks)"),
-    ("x", "also list what cannot come now, with the reason"),
+    ("x", "also list moves that are impossible now, with the reason"),
     ("/", "list only moves with a text in them"),
     ("", ""),
     ("", "History"),
@@ -24,7 +24,7 @@ pub const HELP: &[Hint] = &[
     ("r →", "redo, or the next step of the recorded run"),
     ("< >", "to the start, to the end"),
     ("Tab Enter", "in the history: to the chosen step"),
-    ("Tab / n", "in the history: look for a text, once more"),
+    ("Tab / n", "in the history: search for a text, search again"),
     ("", ""),
     ("", "Symbolic"),
     ("m", "step along transitions with formulas for values, or back"),
@@ -36,12 +36,12 @@ pub const HELP: &[Hint] = &[
     ("q Ctrl-C", "quit"),
     ("", ""),
     ("", "Marks"),
-    ("?", "input: the tester sends it, or somebody else does"),
+    ("?", "input: the tester sends it, or another sender does"),
     ("!", "output: the system sends it"),
     ("δ", "silence: the system waits for an input"),
-    ("τ", "internal: it happens unseen"),
-    ("~", "the solver did not answer whether it is possible"),
-    ("✗", "it cannot come now"),
+    ("τ", "internal: a step that cannot be seen"),
+    ("~", "the solver did not decide whether it is possible"),
+    ("✗", "it is impossible now"),
 ];
 
 /// The keys that are hinted at where there is little room.
@@ -55,7 +55,7 @@ pub fn hints(state: &ScreenState) -> Vec<Hint> {
         Overlay::Form(_) => {
             vec![
                 ("↑ ↓", "field"),
-                ("Enter", "give; the solver fills in what is empty"),
+                ("Enter", "send; the solver fills in empty fields"),
                 ("F2", "proposals"),
                 ("Esc", "back"),
             ]

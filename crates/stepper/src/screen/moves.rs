@@ -52,8 +52,7 @@ pub fn symbolic_rows(cx: &mut Ctx<'_>, path: &SwitchPath) -> Vec<(RowSource, Sce
             SwitchPossibility::Unknown(_) => (RowSource::Switch(switch), Readiness::Doubtful),
             SwitchPossibility::No => {
                 let why = refusal_reason(cx, path.state(), switch);
-                let why =
-                    why.unwrap_or_else(|| "its guard cannot hold with what was assumed on the way".into());
+                let why = why.unwrap_or_else(|| "its guard contradicts the path condition".into());
                 (RowSource::Nothing, Readiness::Refused(clip(why)))
             }
         };

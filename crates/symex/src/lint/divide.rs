@@ -22,7 +22,7 @@ pub(super) fn report_range_blocks(cx: &mut Ctx<'_>, exploration: &Exploration, f
             let text = format!("the update of `{}` may leave the range of its variable", switch.label);
             let finding = Diagnostic::new(Code::RangeMayBeLeft, switch.span, text)
                 .note(format!("the transition is not enabled unless {}", cx.pool.show(check)))
-                .help("say so in the guard, or widen the range");
+                .help("exclude it in the guard, or widen the range");
             findings.push(finding);
         }
     }

@@ -91,7 +91,7 @@ impl NotFinite {
             Self::Divergence { .. } => "remove the cycle of internal steps",
             Self::Undecided { .. } => "use another `--solver`, or bound the field by a range",
             Self::Halted(_) => "raise `--time-limit`, or make the model smaller with `--set`",
-            Self::NoValue { .. } => "bound what the guard or update quantifies over",
+            Self::NoValue { .. } => "bound the range of the quantifier in the guard or update",
         }
     }
 }
@@ -101,7 +101,7 @@ impl fmt::Display for NotFinite {
         match self {
             Self::Timed => write!(f, "the model has clocks"),
             Self::UnknownAtStart { var } => write!(f, "the value of `{var}` is unknown at start"),
-            Self::ObservedInput { gate } => write!(f, "somebody else sends the observed input `{gate}`"),
+            Self::ObservedInput { gate } => write!(f, "another sender sends the observed input `{gate}`"),
             Self::NoInput => write!(f, "no input is ever possible while the model is silent"),
             Self::SeveralStarts => {
                 write!(f, "the model may send different messages before its first input")

@@ -128,7 +128,7 @@ impl CaseError {
                 "give the step a message, or test with `ioxide test`, which follows internal steps".into()
             }
             Self::Unsatisfiable { .. } => {
-                "look at the guards of the steps before it; `ioxide step` walks them by hand".into()
+                "check the guards of the steps before it; `ioxide step` executes them by hand".into()
             }
             Self::NotDeterministic { trace: Some(trace), .. } => {
                 let labels: Vec<String> = trace.labels.iter().map(|label| label.show(pool, sts)).collect();
@@ -161,8 +161,8 @@ impl CaseLint {
     pub fn show(&self, pool: &TermPool) -> String {
         match self {
             Self::TimeoutTooShort { state, timeout } => format!(
-                "the time-out of {timeout} s passes before anything can come at {}: the test ends there \
-                 inconclusive; wait longer",
+                "the timeout of {timeout} s passes before any message can come at {}, so the test ends there \
+                 without a verdict; wait longer",
                 TestCase::state_name(*state)
             ),
             Self::NeverRevealed { var } => format!(
@@ -177,7 +177,7 @@ impl CaseLint {
                 )
             }
             Self::Unproved { state, why } => format!(
-                "nothing shows that the step at {} can follow and is told apart from others: {why}",
+                "there is no proof that the step at {} can follow and differs from the others: {why}",
                 TestCase::state_name(*state)
             ),
         }

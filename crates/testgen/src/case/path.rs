@@ -58,7 +58,7 @@ impl fmt::Display for PathError {
             }
             Self::NoWay { met: 0 } => f.write_str("no path leads to the first of the waypoints"),
             Self::NoWay { met } => {
-                write!(f, "no path goes on after {met} of the waypoints and ends with an output")
+                write!(f, "no path continues after {met} of the waypoints and ends with an output")
             }
             Self::NotFound { tried } => write!(f, "no path was found among {tried} steps tried"),
         }

@@ -124,9 +124,8 @@ impl Claim {
             return None;
         }
         let mut text = format!(
-            "Its updates are the model's; or all else is right, and one transition treats one variable wrongly: it \
-             assigns nothing to it, or what another transition assigns to it. Of {}, the tests find {}; {} no \
-             difference",
+            "Its updates are the model's; or all else is right, and one transition assigns nothing to one \
+             variable, or the value that another transition assigns. Of {}, the tests find {}; {} no difference",
             count_text(updates.total, "such fault", "such faults"),
             updates.found,
             count_text(updates.unobservable, "makes", "make"),
@@ -158,8 +157,8 @@ impl Claim {
         let mut gaps = Vec::new();
         if !self.is_exact {
             gaps.push(
-                "No finite abstraction was found: classes were split up to a bound, and what is not the same for \
-                 all members of a class is left out. The claim holds for what is left."
+                "No finite abstraction was found: classes were split up to a bound, and tests whose result \
+                 differs within a class are left out. The claim holds for the rest."
                     .into(),
             );
         }
@@ -191,7 +190,7 @@ impl Claim {
         }
         if self.missed > 0 {
             gaps.push(format!(
-                "At {} no values were found that tell another answer of the model from the right one.",
+                "At {} no values were found that distinguish the right answer from another answer of the model.",
                 count_text(self.missed, "step", "steps")
             ));
         }

@@ -57,8 +57,10 @@ impl NoAbstraction {
             Self::NoInput => "a complete suite needs an input where the model is silent first",
             Self::SeveralStarts => "let the model start with one possible sequence of outputs",
             Self::EndlessReactions { .. } => "a complete suite needs an end of the outputs after every input",
-            Self::ChoiceKept { .. } => "let the model say which value is sent, or test with `--tester hunt`",
-            Self::Undecided { .. } => "use another `--solver`, or bound what the guard speaks of",
+            Self::ChoiceKept { .. } => {
+                "let the model fix the value that is sent, or test with `--tester hunt`"
+            }
+            Self::Undecided { .. } => "use another `--solver`, or bound the values in the guard",
             Self::Halted(_) => "raise `--time-limit`, or make the model smaller with `--set`",
         }
     }
@@ -69,7 +71,7 @@ impl fmt::Display for NoAbstraction {
         match self {
             Self::Timed => write!(f, "the model has clocks"),
             Self::UnknownAtStart { var } => write!(f, "the value of `{var}` is unknown at start"),
-            Self::ObservedInput { gate } => write!(f, "somebody else sends the observed input `{gate}`"),
+            Self::ObservedInput { gate } => write!(f, "another sender sends the observed input `{gate}`"),
             Self::NoInput => write!(f, "no input is ever possible while the model is silent"),
             Self::SeveralStarts => write!(f, "the model may send different messages before its first input"),
             Self::EndlessReactions { location, limit } => {

@@ -77,7 +77,7 @@ pub enum WhyUncovered {
 impl fmt::Display for WhyUncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooMany => "beyond the number of faults that are looked at",
+            Self::TooMany => "beyond the number of faults that are checked",
             Self::Undecided => "neither a test nor a proof was found",
             Self::SystemChooses => "it shows only if the system makes certain choices",
         })

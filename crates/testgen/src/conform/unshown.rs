@@ -33,7 +33,7 @@ impl UnshownDifferences {
                 self.within = Some(self.within.map_or(length, |within| within.min(length)));
             }
             NoWitness::Impossible => {
-                self.why = Some("something unsafe was met only under assumptions that do not hold".into());
+                self.why = Some("a difference was found only under assumptions that do not hold".into());
             }
             NoWitness::Doubtful(text) => self.why = Some(text),
         }

@@ -84,8 +84,8 @@ impl ScoreSoFar {
         let least = 100.0 * self.count(MutantStanding::Killed) as f64 / self.max_killable().max(1) as f64;
         (open > 0).then(|| {
             format!(
-                "the goal was reached with unit {end} of {}: {open} mutants were not looked at, and whatever they are, \
-                 the score of all is at least {least:.1} %",
+                "the goal was reached with unit {end} of {}: {open} mutants were not decided; the score of \
+                 all is at least {least:.1} %",
                 self.n_units
             )
         })

@@ -209,7 +209,7 @@ impl KillTester {
     fn end(&self) -> TesterMove {
         TesterMove::Stop(match self.carried_out {
             0 => TesterStop::GoalMissed(
-                "the system took another way that is allowed; no test goes on from here".into(),
+                "the system took another allowed path; no test continues from here".into(),
             ),
             1 => TesterStop::GoalMet("a test was carried out".into()),
             n => TesterStop::GoalMet(format!("{n} tests were carried out")),

@@ -408,7 +408,7 @@ impl PurposeGuided {
     fn stop_reason(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterStop {
         let name = &self.purpose.name;
         if *monitor.belief() == Belief::Unspecified {
-            return TesterStop::GoalMissed("the model says nothing about what was seen".into());
+            return TesterStop::GoalMissed("the model does not specify this observation".into());
         }
         match decide_facts(cx, &self.all_facts(), &self.progress.known) {
             SolverDecision::Sat => TesterStop::GoalMet(format!("purpose `{name}` was executed")),

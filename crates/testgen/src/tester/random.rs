@@ -184,7 +184,7 @@ impl Tester for RandomTester {
         match (is_quiet, monitor.belief()) {
             (false, _) => TesterMove::Observe,
             (true, Belief::Unspecified) => TesterMove::Stop(TesterStop::GoalMissed(
-                "the model says nothing about what happens next".into(),
+                "the model does not specify what happens next".into(),
             )),
             (true, _) => TesterMove::Stop(match &self.owed {
                 Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),

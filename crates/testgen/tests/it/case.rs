@@ -352,7 +352,7 @@ fn what_is_no_purpose_is_refused_with_the_reason() {
         d: emit at when n >= 5 && c <= 2 -> here t: emit bell -> here } }";
     insta::assert_snapshot!(refused(lift, "g,a"), @r"
     the path cannot be followed: after 1 steps, `a` (step 2) is impossible
-    look at the guards of the steps before it; `ioxide step` walks them by hand
+    check the guards of the steps before it; `ioxide step` executes them by hand
     ");
     insta::assert_snapshot!(refused(lift, "a"), @r"
     there is no such path: the model starts at `here`, but `a` starts at `moving`

@@ -241,8 +241,7 @@ fn always_ends(server: Option<&SystemServer>) -> AdapterError {
     };
     AdapterError::Ended {
         status: format!(
-            "the server ends by itself at every reset; if that is how it begins again, write \
-             `reset = \"restart\"`{words}"
+            "the server exits at every reset; if that is how it resets, write `reset = \"restart\"`{words}"
         ),
     }
 }

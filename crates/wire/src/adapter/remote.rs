@@ -278,8 +278,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
             self.close();
             return Err(AdapterError::Ended {
                 status: format!(
-                    "{how}, and so it did before; a system that begins again by ending says \
-                     \"reset\": \"restart\" in its hello"
+                    "{how}, as it did before; a system that resets by exiting sends \"reset\": \"restart\" in its hello"
                 ),
             });
         }
@@ -570,7 +569,7 @@ fn greet(
     let hello = hear_hello(wire, connection.limit)?;
     let is_virtual = is_timed && hello.virtual_time && connection.clock != ClockKind::Wall;
     if is_timed && !is_virtual && connection.clock == ClockKind::Virtual {
-        let reason = "virtual time is wanted, and it offers none".into();
+        let reason = "virtual time was requested, but the system does not offer it".into();
         return Err(AdapterError::Protocol { line: "hello".into(), reason });
     }
     let configure = ConfigureMessage {
@@ -608,7 +607,7 @@ fn check_passage(
     has_spoken: bool,
 ) -> Result<(), AdapterError> {
     let reason = match () {
-        () if then < before => "its time goes back",
+        () if then < before => "its clock goes back",
         () if then > until => "its clock went further than it was asked to",
         () if then < until && !has_spoken => "its clock stopped early, but it sent no message",
         () => return Ok(()),
@@ -645,8 +644,8 @@ pub(super) fn await_ready(
                 return Err(AdapterError::Protocol {
                     line: cut(&message.to_line(), 200),
                     reason:
-                        "an output before the first `ready` belongs to no run; write it after `ready`, which \
-                             says that the system is in its initial state"
+                        "an output before the first `ready` belongs to no run; send it after `ready`, which \
+                         means that the system is in its initial state"
                             .into(),
                 });
             }

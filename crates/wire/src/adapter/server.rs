@@ -132,7 +132,8 @@ impl SystemServer {
     fn refuse_strangers(&self) -> Result<(), AdapterError> {
         match self.address().filter(|address| ports::is_taken(address)) {
             Some(address) => Err(self.start_error(&format!(
-                "`{address}` is in use already; end what listens there, or write `{{port}}` for a free port"
+                "`{address}` is in use already; stop the program that listens there, or write `{{port}}` for \
+                 a free port"
             ))),
             None => Ok(()),
         }
@@ -186,7 +187,7 @@ impl SystemServer {
             self.interrupt.check()?;
             if Instant::now() >= deadline {
                 return Err(self.start_error(
-                    "it ended before it was ready, and connections of the server before linger at its port \
+                    "it ended before it was ready, and connections of its predecessor still hold its port \
                      (TIME_WAIT); let it listen with SO_REUSEADDR, or give it more time with `ready_ms`",
                 ));
             }

@@ -167,8 +167,8 @@ impl SeveralAdapter {
             Some(line) if self.lines.iter().any(is_virtual) => Err(AdapterError::Protocol {
                 line: format!("hello on `{}`", line.name),
                 reason:
-                    "virtual time is wanted on several connections, and this one does not offer to say when \
-                         something is due (`\"foresight\": true`)"
+                    "virtual time was requested on several connections, and this one cannot announce when a \
+                     message is due (`\"foresight\": true`)"
                         .into(),
             }),
             _ => Ok(()),

@@ -19,9 +19,7 @@ pub enum SutSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadSpec {
     /// The text has no `kind:` in front.
-    #[error(
-        "`{0}` does not say what kind of system it is; write `model:FILE`, `stdio:COMMAND` or `tcp:ADDR`"
-    )]
+    #[error("`{0}` names no kind of system; write `model:FILE`, `stdio:COMMAND` or `tcp:ADDR`")]
     NoKind(String),
     /// The kind is unknown.
     #[error("there is no kind of system `{0}`; there are `model`, `stdio`, `tcp`")]

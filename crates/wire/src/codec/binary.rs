@@ -22,7 +22,7 @@ use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FieldMisfit {
     /// A case of its enum has fields.
-    #[error("`{0}` has fields, so no number can stand for it")]
+    #[error("`{0}` has fields, so a number cannot represent it")]
     CaseWithFields(String),
     /// A number stands for a name that the enum has not.
     #[error("{sort} has no value `{name}`")]

@@ -51,23 +51,27 @@ impl fmt::Display for Overlap {
         let Self { earlier, later, shared } = self;
         match shared {
             SharedTexts::All if earlier == "more" => {
-                write!(f, "`{later}` is never seen: every text of it goes on, as `more` says")
+                write!(f, "`{later}` never matches: `more` takes every text that it would match")
             }
             SharedTexts::All => {
-                write!(f, "`{later}` is never seen: every text of it is `{earlier}`, which stands before it")
+                write!(
+                    f,
+                    "`{later}` never matches: `{earlier}`, which comes first, takes every text that it \
+                           would match"
+                )
             }
             SharedTexts::Text(text) => {
                 let text = cut(&text.escape_debug().to_string(), 60);
                 write!(
                     f,
-                    "\"{text}\" is `{earlier}` and `{later}`; it is taken for `{earlier}`, which stands first"
+                    "\"{text}\" is `{earlier}` and `{later}`; ioxide takes it as `{earlier}`, which comes first"
                 )
             }
             SharedTexts::Unknown => {
                 write!(
                     f,
-                    "no constant tells `{earlier}` from `{later}`; `{earlier}`, which stands first, is taken \
-                     where both fit"
+                    "no constant distinguishes `{earlier}` from `{later}`; where both match, ioxide takes \
+                     `{earlier}`, which comes first"
                 )
             }
         }
@@ -214,15 +218,15 @@ mod tests {
         assert_eq!(overlap_texts(None, &[("A", "a+"), ("B", "b+"), ("REST", "(?s).*")]), none);
         assert_eq!(
             overlap_texts(None, &[("A", "[ab]+"), ("B", "[bc]+")]),
-            ["\"b\" is `A` and `B`; it is taken for `A`, which stands first"]
+            ["\"b\" is `A` and `B`; ioxide takes it as `A`, which comes first"]
         );
         assert_eq!(
             overlap_texts(None, &[("REST", ".*"), ("OK", "ok")]),
-            ["`OK` is never seen: every text of it is `REST`, which stands before it"]
+            ["`OK` never matches: `REST`, which comes first, takes every text that it would match"]
         );
         assert_eq!(
             overlap_texts(Some("[0-9]+-.*"), &[("OK", "250-.*"), ("TEXT", r"(250-.*\n)*250 .*")]),
-            ["`OK` is never seen: every text of it goes on, as `more` says"]
+            ["`OK` never matches: `more` takes every text that it would match"]
         );
         assert_eq!(overlap_texts(None, &[("A", r"ok (?P<n>\d+)"), ("B", "ok 7")]).len(), 1);
     }

@@ -119,7 +119,7 @@ fn labels<'s>(sts: &'s Sts, made: &CoveringCase) -> Vec<&'s str> {
 fn reason(model: &Model, why: &WhyNoCase, path: &[ioxide_model::sts::SwitchId]) -> String {
     match why {
         WhyNoCase::NoPath(why) => why.to_string(),
-        WhyNoCase::NoOutput => "no path was found that goes on to an output".into(),
+        WhyNoCase::NoOutput => "no path was found that ends with an output".into(),
         WhyNoCase::Refused(error) => error.show(&model.sts, path),
     }
 }

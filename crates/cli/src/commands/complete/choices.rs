@@ -89,7 +89,7 @@ fn refusal_error(args: &CompleteCommand, why: &str) -> CliError {
 
 /// Returns the failure of a system that speaks before its first input.
 fn preamble(said: &str) -> CliError {
-    CliError::new(ExitStatus::Failure, format!("fail: before its first input the system says {said}"))
+    CliError::new(ExitStatus::Failure, format!("fail: before its first input the system sends {said}"))
 }
 
 fn choices_text(

@@ -38,7 +38,7 @@ pub fn compare_set(args: &ConformArgs) -> Result<ExitStatus, CliError> {
         unit_command::refuse_option(args.json, "--json")?;
         unit_command::no_rounds(
             &args.part,
-            "what is found of one model says nothing of another",
+            "the result for one model does not help with another",
             "leave `--rounds` out: all models are compared at once",
         )?;
         let paths: Vec<String> = set.files.iter().map(|name| set.model_path(name)).collect();

@@ -118,7 +118,11 @@ fn show_certificate(
         return writeln!(out, "  shown by a search among all such machines");
     };
     let words: Vec<String> = certificate.access.iter().map(|word| bracket_word(spec, word)).collect();
-    writeln!(out, "  certificate: the tests tell apart all that follows the words {}", words.join(", "))?;
+    writeln!(
+        out,
+        "  certificate: the tests distinguish all states reached by the words {}",
+        words.join(", ")
+    )?;
     if certificate.is_k_a_complete {
         writeln!(
             out,

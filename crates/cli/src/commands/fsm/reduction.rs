@@ -139,7 +139,7 @@ impl CountedMachine<'_> {
                 ) => Err(not_counted(halted, halt)),
                 Err(CountingEnd::Trouble(LiveTestError::Answer(AnswerError::Preamble(said)))) => {
                     let told =
-                        writeln!(redaction::stdout(), "fail: before its first input the system says {said}");
+                        writeln!(redaction::stdout(), "fail: before its first input the system sends {said}");
                     exit::status_after_output(ExitStatus::Failure, told)
                 }
                 Err(CountingEnd::Trouble(trouble)) => Err(trouble.into_stop(CliError::usage)),

@@ -25,7 +25,7 @@ use crate::write;
 /// Shows the theory of the machine: covers, identifiers, distinguishing words, lower bounds.
 pub fn theory(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let _stage = limit::stage("looking at the machine");
+    let _stage = limit::stage("analysing the machine");
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
     let told = match Mealy::from_listing(&machine.listing) {
         Ok(_) => {

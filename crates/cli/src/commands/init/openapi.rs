@@ -84,7 +84,7 @@ fn description_error(file: &str, bad: &BadDescription) -> CliError {
 fn with_notes(made: &Translation) -> String {
     let mut text = made.model.clone();
     if !made.notes.is_empty() {
-        text.push_str("\n// What the description says and this model does not:\n");
+        text.push_str("\n// Parts of the description that this model leaves out:\n");
     }
     for note in &made.notes {
         text.push_str(&format!("// {}\n", note.to_string().replace('\n', " ")));

@@ -64,7 +64,7 @@ pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
 /// Returns the mapping of the project file in the current directory; empty if the form needs none.
 fn find_mapping(form: HistoryForm) -> Result<HistoryMapping, CliError> {
     let missing = |what: &str| {
-        CliError::usage(format!("{what}, which says which messages the operations of the history are")).help(
+        CliError::usage(format!("{what}, which maps the operations of the history to messages")).help(
             "for example [history.read] with call = { label = \"read\" } and ok = { label = \"value\", \
              args = { v = \"value\" } }",
         )

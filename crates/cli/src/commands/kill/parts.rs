@@ -139,7 +139,7 @@ pub fn read_outcome(model: &Model, mutant: &Mutant, result: &Json) -> Result<Mut
     };
     told.filter(|_| is_it).ok_or_else(|| {
         CliError::usage(format!("the result of mutant `{}` does not fit the model", mutant.id))
-            .help("delete its part and do it again")
+            .help("delete its part and run it again")
     })
 }
 
@@ -177,7 +177,7 @@ pub fn merge_decisions(
         let journal = dir.join("kill.jsonl").display().to_string();
         return Err(CliError::new(ExitStatus::Inconclusive, format!("{done} of {all} mutants decided"))
             .help(format!(
-                "do the missing units, or let `ioxide kill ... --record {journal}` decide what is left here"
+                "do the missing units, or let `ioxide kill ... --record {journal}` decide the rest here"
             )));
     }
     // Whatever the parts say about files to write, only what belongs into this folder is written.

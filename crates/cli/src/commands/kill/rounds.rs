@@ -76,7 +76,9 @@ impl WitnessReuse<'_> {
         let mut cx = Ctx::new(model, &mut *solver);
         let (mut progress, mut killed) = (ProgressLine::start(), Vec::new());
         for (done, at) in open.iter().map(|unit| unit as usize).enumerate() {
-            progress.tick(|| format!("trying what kills others: {done} of {} mutants", open.len()));
+            progress.tick(|| {
+                format!("trying the tests found on other mutants: {done} of {} mutants", open.len())
+            });
             if let Some(trace) = witnesses.killing(&mut cx, &mutants[at], completion) {
                 killed.push((at, trace.clone()));
             }

@@ -124,7 +124,7 @@ fn refuse_changed_system(
 ) -> Result<(), CliError> {
     if args.unstable != UnstableArg::Stop && !session.earlier.session.is_empty() {
         eprintln!(
-            "note: no earlier answer was asked again: with `--unstable` answers may differ from run to run"
+            "note: no earlier answer was checked again: with `--unstable` answers may differ from run to run"
         );
         return Ok(());
     }
@@ -139,7 +139,7 @@ fn refuse_changed_system(
         change.inputs, change.before, change.now
     ))
     .help(
-        "the system has changed, or answers in several ways: name another file and learn it from the start \
-         (`--unstable` says what to do with answers that differ); the session keeps what it has",
+        "the system has changed, or gives different answers at times: name another file and learn it from the \
+         start (`--unstable` chooses what happens when answers differ); the session keeps what it has",
     ))
 }

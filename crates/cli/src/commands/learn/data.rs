@@ -67,7 +67,8 @@ pub fn learn_values(
     asked.open_session(messages, &session_inputs, |session, dated| {
         if session.earlier.recorded.is_empty() && !args.from.is_empty() {
             eprintln!(
-                "note: no recorded run of `--from` begins with an input and a certain answer; nothing is known"
+                "note: no recorded run of `--from` begins with an input and a certain answer; it gives no \
+                 answers to start from"
             );
         }
         let messages = session.messages;

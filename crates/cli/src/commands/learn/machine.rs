@@ -37,7 +37,8 @@ pub fn learn_machine(
     let suites = parse_suites(&args.suite)?;
     if model.sts.is_timed() {
         return Err(CliError::usage("this model has clocks: `--time` learns time-outs").help(
-            "to learn what does not depend on time, give a model with the same messages and without clocks",
+            "to learn the behaviour that does not depend on time, give a model with the same messages and \
+             without clocks",
         ));
     }
     let halt = &limit::halt_within(&args.limit, DEFAULT_TIME_LIMIT);

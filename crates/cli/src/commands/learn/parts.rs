@@ -30,8 +30,8 @@ pub fn learn_part(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse_option(args.out.is_some(), "--out")?;
     unit_command::no_rounds(
         &args.part,
-        "a session goes on until it knows the system",
-        "leave `--rounds` out; `--session FILE` goes on from what was answered before",
+        "a session continues until it has learned the system",
+        "leave `--rounds` out; `--session FILE` continues from the answers it holds",
     )?;
     if args.seed.is_none() {
         return Err(CliError::usage("a plan needs a seed: without one every try would ask in another order")
@@ -123,10 +123,11 @@ pub fn merge_learned(
 ) -> Result<ExitStatus, CliError> {
     let Some(text) = parts.unit(0)? else {
         return Err(CliError::new(ExitStatus::Inconclusive, "the session is not done")
-            .help("do it again: the same command goes on"));
+            .help("run it again: the same command continues"));
     };
-    let misfit =
-        || CliError::usage("what the session told cannot be read").help("delete its part and do it again");
+    let misfit = || {
+        CliError::usage("the result of the session cannot be read").help("delete its part and run it again")
+    };
     let model = text.result["model"].as_str().ok_or_else(misfit)?;
     let said = text.result["said"].as_array().ok_or_else(misfit)?;
     let path = Path::new(&merge_args.out).join(name(args));

@@ -45,7 +45,7 @@ fn help(error: &SessionError<LiveTestError>) -> Option<&'static str> {
         }
         SessionError::TwoWaysForValues { .. } => {
             "does a reset bring it back to its initial state? do replies take longer than `--silence-ms`? \
-             `--unstable majority` believes the usual answer"
+             `--unstable majority` accepts the usual answer"
         }
         SessionError::Incomparable { .. } => {
             "does it compare with a constant? name it with `--constant`. Does it hand out values that inputs \
@@ -72,11 +72,11 @@ fn help(error: &SessionError<LiveTestError>) -> Option<&'static str> {
 /// Returns the error of a session that was stopped before a machine agreed with all runs.
 fn halted_error(args: &LearnArgs, halt: &Halt, halted: Halted) -> CliError {
     let status = limit::halted_status(halt, ExitStatus::Inconclusive);
-    let what = if args.data { "what was seen" } else { "everything that was seen" };
-    let message = format!("no machine: {halted} before there was one that agrees with {what}");
+    let what = if args.data { "the runs seen" } else { "everything that was seen" };
+    let message = format!("no machine: {halted} before one agreed with {what}");
     CliError::new(status, message).help(match args.session {
-        _ if args.data => "raise `--time-limit`; with `--session FILE` the same command goes on",
-        Some(_) => "raise `--time-limit`: the same command goes on from the session",
-        None => "raise `--time-limit`, use fewer inputs, or keep what is answered with `--session FILE`",
+        _ if args.data => "raise `--time-limit`; with `--session FILE` the same command continues",
+        Some(_) => "raise `--time-limit`: the same command continues from the session",
+        None => "raise `--time-limit`, use fewer inputs, or keep the answers with `--session FILE`",
     })
 }

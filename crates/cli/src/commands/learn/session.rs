@@ -167,8 +167,8 @@ fn is_start_of_header(text: &str) -> bool {
 fn is_of_system(header: &Json, system: &SystemFacts, path: &str) -> Result<bool, CliError> {
     let Ok(before) = serde_json::from_value::<SystemFacts>(header["system"].clone()) else {
         eprintln!(
-            "note: `{path}` is of an earlier version, which does not say of which system it is: more of its answers \
-             are asked again"
+            "note: `{path}` was made by an earlier version of ioxide, which did not record the system: more \
+             of its queries are repeated"
         );
         return Ok(false);
     };

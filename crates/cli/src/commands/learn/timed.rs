@@ -78,7 +78,7 @@ fn timed_settings(args: &LearnArgs) -> TimedSettings {
 
 /// Refuses arguments that cannot be combined with `--time`.
 fn refuse_arguments(args: &LearnArgs) -> Result<(), CliError> {
-    let not = |what: &str| Err(CliError::usage(format!("`--time` does not go with {what} yet")));
+    let not = |what: &str| Err(CliError::usage(format!("`--time` cannot be combined with {what} yet")));
     match () {
         () if args.unstable != UnstableArg::Stop => not("`--unstable`"),
         () if args.jobs > 1 => not("`--jobs`"),

@@ -85,7 +85,7 @@ impl MutantStage<'_> {
                 ExitStatus::Nothing,
                 format!("nothing to run: no case covers any of the {goal}"),
             )
-            .help("`ioxide case MODEL --goal ...` says why"));
+            .help("`ioxide case MODEL --goal ...` shows why"));
         }
         let stage = MutantStage { spec: &spec, ..*self };
         let mut progress = ProgressLine::start();

@@ -20,7 +20,7 @@ pub fn refuse_rounds(args: &ScoreArgs) -> Result<(), CliError> {
         suite => unit_command::no_rounds(
             &args.part,
             &format!("`{suite}` does the same in every round"),
-            "rounds are for `random` and `cover`, which choose anew",
+            "rounds are for `random` and `cover`, which choose different inputs each time",
         ),
     }
 }

@@ -201,7 +201,7 @@ impl UnitCommand for PreparedCampaign<'_> {
     fn take_feedback(&mut self, _round: u64, known: &Json) -> Result<(), CliError> {
         let covered = rounds::covered_switches(&self.spec.sts, known);
         let covered = covered.ok_or_else(|| {
-            CliError::usage("what the rounds before have covered does not fit the model")
+            CliError::usage("the coverage of earlier rounds does not fit the model")
                 .help("merge the parts of the rounds before again")
         })?;
         self.chosen.know(&self.spec.sts, &covered);
@@ -425,7 +425,7 @@ fn told_again(
         };
         let wrong = |error: &dyn std::fmt::Display| {
             CliError::usage(format!("unit `{}`: {error}", units.name(unit)))
-                .help("delete its part and do it again")
+                .help("delete its part and run it again")
         };
         let unit_result: UnitRecord = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;
         let events = text.lines.iter().map(|line| serde_json::from_str(line));

@@ -35,7 +35,7 @@ pub fn repeat_units(units: UnitNames, chosen: &ChosenTester, args: &TestArgs) ->
         Ok(UnitNames::InRounds { names: Box::new(units), rounds })
     } else {
         Err(CliError::usage(format!(
-            "no rounds: the tester `{}` does not look at what was covered, so every round would be the same again",
+            "no rounds: the tester `{}` ignores earlier coverage, so every round would be the same",
             args.tester
         ))
         .help("rounds are for `hunt`, `cover` and `tour`; for the others, give more `--runs`"))
@@ -60,7 +60,7 @@ pub fn feedback(
             let told = result.and_then(|told| told.coverage.to_coverage(&spec.sts));
             coverage.add(&told.ok_or_else(|| {
                 CliError::usage(format!("the result of unit {} does not fit the model", unit + 1))
-                    .help("delete its part and do it again")
+                    .help("delete its part and run it again")
             })?);
         }
     }

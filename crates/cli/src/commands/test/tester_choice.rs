@@ -292,7 +292,7 @@ impl ChosenTester {
             let Some((out_of, all)) = tester.suspects().map(Suspects::ruled_out) else { return Ok(()) };
             return writeln!(
                 out,
-                "mutants: the system is none of {out_of} of the {all} mutants that can be told apart from the model"
+                "mutants: the system is none of {out_of} of the {all} mutants that differ from the model"
             );
         }
         if let Self::Game(tester) = self {
@@ -394,10 +394,8 @@ fn evidence(tester: &SuiteTester, counts: &RunCounts) -> SuiteEvidence {
 fn show_game(out: &mut impl Write, tester: &GameTester) -> io::Result<()> {
     let tally = tester.tally();
     let strategy = match tally.is_forced {
-        Some(true) => "ioxide can reach it whatever the system replies",
-        Some(false) => {
-            "ioxide found no way to reach it whatever the system replies, and chose the most likely way"
-        }
+        Some(true) => "ioxide can reach it with any reply of the system",
+        Some(false) => "ioxide cannot guarantee to reach it, and chose the most likely way",
         None => "ioxide did not try",
     };
     writeln!(out, "goal `{}`: reached in {} of {} runs; {strategy}", tester.name(), tally.reached, tally.runs)

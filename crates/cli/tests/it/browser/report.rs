@@ -216,6 +216,28 @@ fn the_summary_has_the_smallest_run_and_lines_to_copy() {
     browser.is_calm();
 }
 
+/// A failure that no program can repeat says why, and the possible states are shown by how they differ.
+#[test]
+fn the_summary_says_why_there_is_no_script_and_how_states_differ() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut events = failure_with_script("7");
+    let shrunk = events.last_mut().and_then(|event| event["shrunk"].as_object_mut()).expect("a smaller run");
+    shrunk.remove("script");
+    shrunk.insert("no_script".into(), "a message is sent by another process".into());
+    shrunk["explanation"]["n_states"] = 2.into();
+    shrunk["explanation"]["states"] = json!([
+        { "location": "idle", "values": ["n = 1", "m = 2"] }, { "location": "idle", "values": ["n = 1", "m = 3"] },
+    ]);
+    browser.open_file(&page_of(&folder, &events));
+    browser.wait_for_element(".no-script");
+    assert!(browser.text(".no-script").contains("a message is sent by another process"));
+    let states = browser.text(".states");
+    assert!(states.contains("n = 1, m = 2") && states.contains("m = 3"), "{states}");
+    assert_eq!(states.matches("n = 1").count(), 1, "{states}");
+    browser.is_calm();
+}
+
 #[test]
 fn hostile_words_of_a_script_stay_text() {
     let Some(browser) = Browser::open() else { return };
@@ -492,7 +514,7 @@ fn mutants_and_suites_have_pages() {
         0,
     );
     browser.open_file(Path::new(&path("score.html")));
-    browser.wait_for("document.querySelector('.detail h3')?.textContent === 'The trace the suite needs'");
+    browser.wait_for("document.querySelector('.detail h3')?.textContent === 'A trace to add to the suite'");
     ioxide(&["fsm", "examples/fsm/door.txt", "--suite", "s", "--html", &path("fsm.html")], 0);
     browser.open_file(Path::new(&path("fsm.html")));
     browser.wait_for("document.querySelectorAll('.tests .list-row').length > 0");

@@ -92,7 +92,7 @@ fn ctrl_c_keeps_what_was_done() {
     let ended = driver.wait_with_output().expect("it ends");
     let err = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{err}");
-    assert!(err.contains("the same command goes on"), "{err}");
+    assert!(err.contains("the same command continues"), "{err}");
     assert!((10..20_000).contains(&done(&out)));
 }
 

@@ -257,13 +257,13 @@ fn survivors_are_played_again_until_the_score_is_reached() {
     // A goal that is reached in the first round, before all mutants were looked at; and one that never is.
     let (few, _few_dir, few_out) = campaign(&SCORE, 1, "until = 5\n");
     assert_eq!(few.code, Some(0), "{}", few.err);
-    assert!(few.err.contains("were not looked at"), "{}", few.err);
+    assert!(few.err.contains("were not decided"), "{}", few.err);
     assert!((units(&few_out).len() as u64) < mutants);
     let (many, _many_dir, _) = campaign(&SCORE, 2, "until = 5\n");
     same(&[many.out], &[few.out], "what was done after the goal does not count");
     let (never, _never_dir, _) = campaign(&SCORE, 2, "until = 100\n");
     assert_eq!(never.code, Some(5), "{}", never.err);
-    assert!(never.err.contains("goal not met"), "{}", never.err);
+    assert!(never.err.contains("goal not reached"), "{}", never.err);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn mistakes_with_rounds_are_told() {
     merge(&other, &dir.path().join("whole"), &[]);
     let good = dir.path().join("whole/feedback.json");
     for (told, why) in [
-        (random(&["--rounds", "2", "--plan"]), "does not look at what was covered"),
+        (random(&["--rounds", "2", "--plan"]), "ignores earlier coverage"),
         (cover(&["--rounds", "2"]), "`--rounds` is for a campaign in parts"),
         (
             cover(&["--rounds", "2", "--units", "5", "--part", path(&part)]),
@@ -297,7 +297,7 @@ fn mistakes_with_rounds_are_told() {
         ),
         (
             ioxide(&["conform", "examples/brp", "examples/brp/spec.iox", "--rounds", "2", "--plan"]),
-            "says nothing of another",
+            "does not help with another",
         ),
     ] {
         assert_eq!(told.code, Some(2), "{why}: {}", told.err);

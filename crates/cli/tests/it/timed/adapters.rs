@@ -39,7 +39,7 @@ fn time_that_is_not_as_told_is_an_error() {
     let rows = [
         ("$((to + 1))", "its clock went further than it was asked to"),
         ("$((to > 0 ? to - 1 : 0))", "its clock stopped early, but it sent no message"),
-        ("$((asked == 1 ? to : 0))", "its time goes back"),
+        ("$((asked == 1 ? to : 0))", "its clock goes back"),
     ];
     for (now, says) in rows {
         let ended = adapter("true", &format!("{ADVANCED} \"{now}\""), &["--keep-going"]);
@@ -68,5 +68,6 @@ fn an_answer_to_advance_that_is_none_is_an_error() {
 
 #[test]
 fn an_adapter_without_virtual_time_cannot_have_it() {
-    adapter("false", ":", &["--clock", "virtual"]).expect(6, &["virtual time is wanted, and it offers none"]);
+    adapter("false", ":", &["--clock", "virtual"])
+        .expect(6, &["virtual time was requested, but the system does not offer it"]);
 }

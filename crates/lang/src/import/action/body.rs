@@ -57,9 +57,7 @@ impl ActionReader<'_> {
     fn block_inside(&mut self) -> ParseResult<StatementBlock> {
         let open = self.parser.span();
         if !self.parser.eat(TokenKind::OpenBrace) {
-            return self
-                .parser
-                .unexpected_with("`{`", |d| d.help("statements stand in braces: `{ x := e }`"));
+            return self.parser.unexpected_with("`{`", |d| d.help("statements are in braces: `{ x := e }`"));
         }
         let mut statements = Vec::new();
         self.separator();
@@ -100,7 +98,7 @@ impl ActionReader<'_> {
             TokenKind::Name => self.parse_assignments().map(StatementKind::Assign),
             TokenKind::OpenBracket if self.parser.kind_after(1) == TokenKind::CloseBracket => {
                 self.parser.unexpected_with("a statement", |d| {
-                    d.help("`[]` stands between branches in braces: `{ ... } [] when c { ... }`")
+                    d.help("`[]` separates branches in braces: `{ ... } [] when c { ... }`")
                 })
             }
             _ => self.parser.unexpected_with("a statement", |d| {
@@ -219,7 +217,10 @@ impl ActionReader<'_> {
         self.parser.bump();
         if !self.parser.is_at(TokenKind::Name) || self.parser.kind_after(1) == TokenKind::OpenParen {
             return self.parser.unexpected_with("a name", |d| {
-                d.help("what may not fit is asked: `when let some(x) = e { ... }` or `if let some(x) = e then { ... }`")
+                d.help(
+                    "test a value that may be missing: `when let some(x) = e { ... }` or `if let some(x) = \
+                        e then { ... }`",
+                )
             });
         }
         let name = self.parser.expect_name("the name of a variable")?;

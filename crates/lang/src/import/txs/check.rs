@@ -156,9 +156,10 @@ impl BehaviourChecker<'_> {
             let (body, heading) = (self.ending_name(&ending), self.ending_name(&signature.exit));
             let name = &process.name;
             self.sink.error(|| {
-                let message = format!("process `{}` ends with {body}, its heading says {heading}", name.text);
+                let message =
+                    format!("process `{}` ends with {body}, but its heading declares {heading}", name.text);
                 Diagnostic::new(Code::BadExit, name.span, message)
-                    .help("the sorts of the exit stand behind the parameters: `EXIT Int # Bool`")
+                    .help("the sorts of the exit follow the parameters: `EXIT Int # Bool`")
             });
         }
     }
@@ -293,7 +294,7 @@ impl BehaviourChecker<'_> {
                     (self.check_enabled(*right, &exit, scope.clone(), reach), None)
                 }
                 BehaviourKind::Accept(..) => {
-                    let message = "`ACCEPT` stands directly behind `>>>`";
+                    let message = "`ACCEPT` must follow `>>>` directly";
                     self.sink.error(|| Diagnostic::new(Code::BadExit, span, message));
                     return ending;
                 }
@@ -336,7 +337,7 @@ impl BehaviourChecker<'_> {
                         Diagnostic::new(
                             Code::BadExit,
                             span,
-                            format!("this ends with {b}, what it is composed with with {a}"),
+                            format!("this ends with {b}, but the other process ends with {a}"),
                         )
                     });
                 }
@@ -367,7 +368,7 @@ impl BehaviourChecker<'_> {
         let sorts = match exit {
             BehaviourEnding::Exit(sorts) => sorts.clone(),
             BehaviourEnding::Never | BehaviourEnding::Hit => {
-                let left = "what stands before `>>>` never ends with `EXIT`";
+                let left = "the behaviour before `>>>` never ends with `EXIT`";
                 self.sink.error(|| Diagnostic::new(Code::BadExit, behaviour.span, left));
                 return BehaviourEnding::Never;
             }
@@ -440,7 +441,7 @@ impl BehaviourChecker<'_> {
         for (name, n) in std::iter::once((name, first)).chain(offer.with.iter().map(|(name, n)| (name, *n))) {
             let own = self.channel_sorts(name, reach).unwrap_or_default();
             if names.contains(&&*name.text) {
-                let message = format!("channel `{}` stands twice in one communication", name.text);
+                let message = format!("channel `{}` occurs twice in one communication", name.text);
                 self.sink.error(|| Diagnostic::new(Code::DuplicateName, name.span, message));
             }
             if own.len() != n {
@@ -602,8 +603,7 @@ pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, s
             let name = &spec.processes[from].shown;
             if !call.is_guarded && reaches(&calls, call.to, from, |call| !call.is_guarded) {
                 sink.error(|| {
-                    let message =
-                        format!("process `{name}` comes back to itself here before anything happens");
+                    let message = format!("process `{name}` calls itself here before any message");
                     Diagnostic::new(Code::UnboundedProcesses, call.span, message)
                         .help("put a communication before the call: `Chan >-> process[...](...)`")
                 });
@@ -612,7 +612,7 @@ pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, s
                     let message =
                         format!("process `{name}` would be created again and again here, without bound");
                     Diagnostic::new(Code::UnboundedProcesses, call.span, message)
-                        .note("the call stands inside of a composition, so what is around it never goes away")
+                        .note("the call is inside a composition, so the model would grow without end")
                         .help(
                             "let the process call itself at the end of a sequence; write out how many run \
                              in parallel",

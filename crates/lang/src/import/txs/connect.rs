@@ -135,7 +135,7 @@ fn hint(connection: &ConnectDef, interface: &ProcessInterface) -> Diagnostic {
     ));
     if !open.is_empty() {
         hint = hint.note(format!(
-            "the words of `{}` are written by hand: a template for an input, a pattern for an output",
+            "write the texts of `{}` yourself: a template for an input, a pattern for an output",
             open.join("`, `")
         ));
     }

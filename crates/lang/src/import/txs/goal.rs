@@ -107,11 +107,11 @@ impl GoalSystem {
         for switch in &sts.switches {
             let start = self.verdict_of(switch).is_some() && switch.source == sts.initial;
             let message = if start {
-                "a goal is not reached before anything was seen"
+                "a goal cannot be reached before the first message"
             } else if switch.gate == Sts::TAU
                 || self.verdict_of(switch).is_none() && self.observed_event(switch).is_none()
             {
-                "a goal cannot take internal steps: it follows what is seen"
+                "a goal cannot take internal steps: it follows visible messages"
             } else {
                 continue;
             };

@@ -120,9 +120,7 @@ impl TxsReader<'_> {
             "MODELDEF" => self.model_def(),
             "PURPDEF" => self.purpose_def(),
             "CNECTDEF" => self.connect_def(),
-            "MAPPERDEF" => {
-                self.not_read("MAPPERDEF", "write what it maps into the model, or into `ioxide.toml`")
-            }
+            "MAPPERDEF" => self.not_read("MAPPERDEF", "write this mapping in the model, or in `ioxide.toml`"),
             _ => self.report_expected("a definition, such as `PROCDEF`"),
         }
     }

@@ -374,7 +374,7 @@ fn as_var(pool: &TermPool, term: Term) -> Option<VarId> {
 impl NoPart {
     /// Reports the reason.
     pub(super) fn report(self, span: Span, sink: &mut FindingSink) -> Reported {
-        let unknown = || Diagnostic::new(Code::NotConstant, span, "what this starts with cannot be computed");
+        let unknown = || Diagnostic::new(Code::NotConstant, span, "its initial values cannot be computed");
         let diagnostic = match self {
             Self::TooMany => Diagnostic::new(
                 Code::TooManySwitches,
@@ -404,7 +404,7 @@ impl NoPart {
 /// Returns the finding about a communication of which only some channels are hidden.
 pub(super) fn partly_hidden(span: Span) -> Diagnostic {
     Diagnostic::new(Code::TxsNotRead, span, "of this communication only some channels are hidden")
-        .note("it would be a message with values that nobody sees, and nobody says")
+        .note("nothing would determine the hidden values of such a message")
         .help("hide all channels of the communication, or none")
 }
 

@@ -142,7 +142,7 @@ fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Result<(), Reported>
             return Err(sink.error(|| {
                 let message = format!("`{name}` is not read in a model");
                 Diagnostic::new(Code::TxsNotRead, span, message)
-                    .help("silence is where nothing can be sent; goals stand in a `PURPDEF`")
+                    .help("silence is possible only where no output is; goals belong in a `PURPDEF`")
             }));
         }
     }
@@ -366,9 +366,9 @@ impl PartComposer<'_> {
             Err(OpenField::Unpinned { field, span }) => {
                 _ = sink.error(|| {
                     let message =
-                        format!("nobody says what the value `{field}` of this hidden communication is");
+                        format!("nothing determines the value `{field}` of this hidden communication");
                     Diagnostic::new(Code::OpenHiddenField, span, message)
-                        .note("everybody takes it with `?`, and somebody uses it later")
+                        .note("every process takes it with `?`, and one of them uses it later")
                         .help("give it with `!` on one side, or do not hide the channel")
                 })
             }

@@ -189,10 +189,8 @@ impl Typing<'_> {
         if found != sort {
             let (wanted, found) = (self.sort_name(sort), self.sort_name(found));
             return Err(self.sink.error(|| {
-                let message = format!(
-                    "`{}` is between values of `{wanted}`, what is left of it is `{found}`",
-                    operator.sign
-                );
+                let message =
+                    format!("`{}` needs values of `{wanted}`, but its left side is `{found}`", operator.sign);
                 Diagnostic::new(Code::TypeMismatch, operator.span, message)
                     .note("all operators have one level and group to the left: `a + b * c` is `(a + b) * c`")
             }));
@@ -263,9 +261,9 @@ impl Typing<'_> {
             [only] => self.call_term(only.kind, terms, name),
             [] => self.no_overload(name, &sorts, all),
             _ => Err(self.sink.error(|| {
-                let message = format!("which `{}` is meant is not known here", name.text);
+                let message = format!("it is unclear which `{}` is meant here", name.text);
                 Diagnostic::new(Code::CannotInfer, span, message)
-                    .help("say the type: `(fromString(s) :: Int)`")
+                    .help("write the type: `(fromString(s) :: Int)`")
             })),
         }
     }
@@ -313,8 +311,7 @@ impl Typing<'_> {
             if matches!(name.text.as_str(), "toXml" | "fromXml") {
                 let message = format!("`{}` is not read", name.text);
                 return Diagnostic::new(Code::TxsNotRead, name.span, message).help(
-                    "send the values themselves, or `toString` of them; the project file says how they \
-                     are written",
+                    "send the values themselves, or `toString` of them; the project file defines how they are written",
                 );
             }
             let names = scope.keys().chain(words.callables.keys()).map(String::as_str);

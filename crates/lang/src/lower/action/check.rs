@@ -230,7 +230,7 @@ impl<'a> Lowering<'a, '_> {
         let known = known.or(field.map(|field| field.span));
         if is_local || known.is_some() {
             return Err(self.cx.sink.error(|| {
-                let message = format!("`{}` stands for something else already", name.text);
+                let message = format!("`{}` already has another meaning", name.text);
                 let finding =
                     Diagnostic::new(Code::DuplicateName, name.span, message).help("pick another name");
                 known.into_iter().fold(finding, |finding, place| finding.label(place, "declared here"))

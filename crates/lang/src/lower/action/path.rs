@@ -212,7 +212,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
             Diagnostic::new(Code::TooManyPaths, place, message)
                 .caret("more than that from here on")
                 .label(action, "this action")
-                .note("every choice behind another multiplies the paths, and so does every `if`")
+                .note("each further choice multiplies the number of paths, and so does every `if`")
                 .help("choose values instead: `x := if c then a else b` is one path")
                 .help("or split the action in two, the second internal")
         }))

@@ -50,7 +50,7 @@ pub fn detail_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
 fn describe_move(chosen: &SceneMove, theme: Theme) -> Vec<Line<'_>> {
     let who = match chosen.kind {
         MoveKind::Input => "the tester sends it",
-        MoveKind::Observed => "somebody else sends it, the tester sees it",
+        MoveKind::Observed => "another sender sends it, the tester sees it",
         MoveKind::Output => "the system sends it",
         MoveKind::Internal => "it happens unseen",
         MoveKind::Silence => "the system waits for an input",
@@ -63,7 +63,7 @@ fn describe_move(chosen: &SceneMove, theme: Theme) -> Vec<Line<'_>> {
     ])];
     match &chosen.now {
         Readiness::Possible => (),
-        Readiness::Doubtful => lines.push(Line::raw("~ the solver did not answer whether it is possible")),
+        Readiness::Doubtful => lines.push(Line::raw("~ the solver did not decide whether it is possible")),
         Readiness::Refused(why) => {
             lines.push(Line::styled(format!("✗ not now: {why}"), theme.tone(MoveTone::Bad)))
         }

@@ -129,7 +129,7 @@ fn draw_prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect)
     let (title, hint) = match prompt.purpose {
         LinePurpose::Message => ("a message", "as in inX(p: 3); fields you leave out get values that fit"),
         LinePurpose::Delay => ("time passes", "as in 1.5s, 600ms or 2min"),
-        LinePurpose::Search => ("look for a step", "n looks for the next one"),
+        LinePurpose::Search => ("search for a step", "n finds the next one"),
         LinePurpose::Filter => ("only moves with this text", "names, conditions and targets are searched"),
     };
     let mut spans = vec![Span::styled("> ", theme.key())];

@@ -94,15 +94,15 @@ pub fn belief_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
 pub fn moves(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let listed = state.listed_positions();
     let title = match (&*state.filter, state.listing) {
-        ("", MoveListing::Possible) => "what can come".to_owned(),
-        ("", MoveListing::All) => "what can come, and what cannot (✗)".to_owned(),
+        ("", MoveListing::Possible) => "possible moves".to_owned(),
+        ("", MoveListing::All) => "possible moves, and impossible ones (✗)".to_owned(),
         (filter, _) => format!("moves with “{filter}”: {} of {}", listed.len(), state.scene.moves.len()),
     };
     let block = panel_frame(title, theme, state.focus == Focus::Moves);
     let inner = block.inner(area);
     frame.render_widget(block, area);
     if listed.is_empty() {
-        let hint = if state.filter.is_empty() { "nothing; x says why" } else { "nothing; Esc shows all" };
+        let hint = if state.filter.is_empty() { "nothing; x shows why" } else { "nothing; Esc shows all" };
         return frame.render_widget(Paragraph::new(hint).style(theme.quiet()), inner);
     }
     let column = |text: &dyn Fn(&SceneMove) -> usize| {

@@ -54,7 +54,7 @@ impl WalkEngine<'_> {
             ));
         }
         if let Some(lost) = after.lost_states() {
-            scene.doubts.push(format!("{lost}: what no known state allows is not called forbidden"));
+            scene.doubts.push(format!("{lost}: so nothing is reported as forbidden"));
         }
     }
 

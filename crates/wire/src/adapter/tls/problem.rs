@@ -28,7 +28,7 @@ pub(super) fn describe(error: &Error) -> String {
             | InvalidMessage::UnknownProtocolVersion
             | InvalidMessage::MessageTooLarge
             | InvalidMessage::InvalidEmptyPayload,
-        ) => "what the system answers is no TLS; if it does not encrypt, leave out `tls`, or write `http` for `https`"
+        ) => "the reply of the system is not TLS; if it does not encrypt, leave out `tls`, or write `http` for `https`"
             .into(),
         Error::InvalidMessage(problem) => {
             format!("the system sent a TLS message that cannot be read ({problem:?})")
@@ -147,7 +147,7 @@ fn describe_path(problem: &webpki::Error) -> String {
 fn describe_alert(alert: AlertDescription) -> String {
     match alert {
         AlertDescription::CertificateRequired => {
-            "the system asks for a certificate of ours: give `certificate` and `key`".into()
+            "the system asks for a client certificate: give `certificate` and `key`".into()
         }
         AlertDescription::UnknownCA
         | AlertDescription::BadCertificate
@@ -162,7 +162,7 @@ fn describe_alert(alert: AlertDescription) -> String {
         }
         AlertDescription::ProtocolVersion => "the system speaks neither TLS 1.2 nor 1.3".into(),
         AlertDescription::UnrecognisedName => {
-            "the system does not know the name it was asked for; give the one it knows as `name`".into()
+            "the system does not know the host name; set `name` to one it knows".into()
         }
         other => format!("the system refused the handshake ({other:?})"),
     }

@@ -153,10 +153,10 @@ impl Assembly {
                 return Ok(Some(IncomingFrame::Pong));
             }
             (0, Some(begun)) => begun,
-            (0, None) => return Err(BadStream::Wrong("a frame goes on with a message that has not begun")),
+            (0, None) => return Err(BadStream::Wrong("a frame continues a message that has not begun")),
             (1, None) => (FrameKind::Text, Vec::new()),
             (2, None) => (FrameKind::Binary, Vec::new()),
-            (1 | 2, Some(_)) => return Err(BadStream::Wrong("a message begins within another")),
+            (1 | 2, Some(_)) => return Err(BadStream::Wrong("a message begins inside another")),
             _ => return Err(BadStream::Wrong("a frame of an unknown kind")),
         };
         all.extend(payload);

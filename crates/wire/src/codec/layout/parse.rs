@@ -25,7 +25,7 @@ pub struct BadLayout {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadLayoutItem {
     /// A field has two places.
-    #[error("`{0}` stands twice")]
+    #[error("`{0}` occurs twice")]
     Twice(String),
     /// A length counts a field that has a size or an end mark already.
     #[error("the length of `{0}` is given twice")]
@@ -34,7 +34,7 @@ pub enum BadLayoutItem {
     #[error("`{0}` has no length: it is a number")]
     LengthOfNumber(String),
     /// A length stands behind the field it counts.
-    #[error("the length of `{0}` must stand before it")]
+    #[error("the length of `{0}` must come before it")]
     LengthBehind(String),
     /// There is no item.
     #[error("a layout has at least one item")]

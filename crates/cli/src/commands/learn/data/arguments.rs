@@ -16,8 +16,9 @@ use crate::exit::{CliError, ExitStatus};
 
 /// Refuses models and arguments that cannot be combined with `--data`.
 pub fn refuse_arguments(args: &LearnArgs, model: &Model) -> Result<(), CliError> {
-    let not =
-        |what: &str, why: &str| Err(CliError::usage(format!("`--data` does not go with {what}")).help(why));
+    let not = |what: &str, why: &str| {
+        Err(CliError::usage(format!("`--data` cannot be combined with {what}")).help(why))
+    };
     match () {
         () if model.sts.is_timed() => {
             Err(CliError::usage("systems with time cannot be learned with `--data`")

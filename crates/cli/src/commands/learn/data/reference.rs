@@ -67,8 +67,8 @@ pub fn learn_assumptions(
     match taken {
         Err(stop) if stop.status() == ExitStatus::Inconclusive => {
             eprintln!(
-                "note: the reference `{path}` is of no use with values, so all is asked: {}\n  \
-                 (what makes values up by itself, or says any, is played with any values)",
+                "note: the reference `{path}` does not help to learn values, so every query is sent: {}\n  \
+                 (a simulated model chooses any value where the model leaves it open)",
                 stop.message()
             );
             Ok(start)
