@@ -50,7 +50,7 @@ pub enum RequestError {
     #[error("there is no unit `{0}`")]
     NoSuchName(String),
     /// The results of a unit are known without doing it.
-    #[error("unit `{0}` is settled: what it would find was found before")]
+    #[error("unit `{0}` is done: an earlier round has its result")]
     Settled(String),
     /// A unit is of another round.
     #[error("unit `{name}` is of round {its}, not of round {round}")]

@@ -188,7 +188,9 @@ impl SystemSource {
             Err(error @ BadSpec::NoKind(_)) => match open()? {
                 Some(project) => Ok(Self::from_project(project, text)),
                 None => Err(ProjectError::new(format!("--sut: {error}"))
-                    .with_help(format!("a system can also have a name in `{FILE}`; there is none here"))
+                    .with_help(format!(
+                        "there is no `{FILE}` in this folder, which could give the system a name"
+                    ))
                     .into()),
             },
             Err(error) => Err(ProjectError::new(format!("--sut: {error}")).into()),

@@ -48,8 +48,8 @@ pub struct CaseArgs {
     /// The branches of the test case that are left out.
     #[arg(long, hide_short_help = true, value_enum, default_value_t = CasePruning::Sound)]
     pub pruning: CasePruning,
-    /// After how many seconds without a message there is silence: a number, `above` (more than every deadline of the
-    /// model) or `free` (not fixed) [default: above; with `--pruning tool`: free].
+    /// The number of seconds without a message that count as silence; or `above` (longer than every deadline of the
+    /// model), or `free` (not fixed) [default: above; with `--pruning tool`: free].
     #[arg(long, hide_short_help = true, value_name = "SECONDS", allow_hyphen_values = true)]
     pub timeout: Option<String>,
     /// With `--purpose`: explores at most this many states.

@@ -58,8 +58,7 @@ pub struct CompleteArgs {
     /// The number of states that the system may have beyond those of the model.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub extra: usize,
-    /// The largest error that a limit in a comparison of the system may have; values this close to a limit are tested
-    /// too.
+    /// Also finds comparisons whose limit is wrong by up to this much, by testing values close to each limit.
     #[arg(long, default_value_t = 0, value_name = "R")]
     pub refine: u32,
     /// The smallest number of times that each test is run with different values.

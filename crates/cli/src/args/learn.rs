@@ -67,7 +67,7 @@ pub struct LearnArgs {
     /// Uses the replies in these recorded runs (as for `--traces`) instead of asking the system again.
     #[arg(hide_short_help = true, long = "from", value_name = "FILE", requires = "sut")]
     pub from: Vec<String>,
-    /// A model of an earlier version: ioxide first asks what shows whether the system has changed.
+    /// A model of an earlier version; ioxide first sends the queries that show whether the system has changed.
     ///
     /// The model must have finitely many states, except with `--data`.
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "sut")]

@@ -6,7 +6,8 @@ use clap_complete::Shell;
 /// Arguments of `doctor`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide doctor\n  ioxide doctor --json\n\n\
-    The exit code is 2 if ioxide cannot work. Things that only some commands need are listed and do not change it.")]
+                        The exit code is 2 if ioxide cannot work. It is 0 if something is missing that only \
+                        some commands need.")]
 pub struct DoctorArgs {
     /// The folder for recorded campaigns, checked for write access.
     #[arg(long, default_value = "runs", value_name = "DIR")]

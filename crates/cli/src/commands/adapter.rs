@@ -120,10 +120,10 @@ fn print_checks(passed: bool, checks: &[SelfTestCheck], last_words: &str) -> io:
         writeln!(out, "{}", line.trim_end())?;
     }
     if passed {
-        return writeln!(out, "the adapter is in order");
+        return writeln!(out, "the adapter follows the protocol");
     }
     last_words.lines().try_for_each(|line| writeln!(out, "  it wrote: {line}"))?;
-    writeln!(out, "the adapter is not in order")
+    writeln!(out, "the adapter violates the protocol")
 }
 
 fn as_json(sut: &str, passed: bool, checks: &[SelfTestCheck], last_words: &str) -> Json {

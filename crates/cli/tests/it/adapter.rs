@@ -13,7 +13,7 @@ fn a_played_model_is_in_order() {
     for file in ["examples/adder.iox", "examples/redis/redis.iox", "examples/brp/spec.iox"] {
         let output = check(&[&played(file), "--model", file]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-        assert!(text(&output).contains("the adapter is in order"), "{}", text(&output));
+        assert!(text(&output).contains("the adapter follows the protocol"), "{}", text(&output));
     }
 }
 

@@ -154,7 +154,7 @@ fn a_system_that_makes_the_update_of_another_transition_fails_a_test() {
         std::fs::write(path("wrong.iox"), right.replacen(here, wrong, 1)).expect("written");
         let (model, suite) = (path("right.iox"), path("suite"));
         check(&["conform", &path("wrong.iox"), &model], 1, &["FAILS"]);
-        check(&["complete", &model, "--out", &suite], 0, &["the value that another transition assigns"]);
+        check(&["complete", &model, "--out", &suite], 0, &["assigns to it as another transition does"]);
         let tester = format!("suite:{suite}");
         let test =
             |sut: &str| ["test", &model, "--tester", &tester, "--seed", "1", "--sut", sut].map(String::from);
@@ -178,5 +178,5 @@ fn a_system_that_makes_the_update_of_another_transition_fails_a_test() {
 fn what_the_system_may_hide_is_not_covered_and_said() {
     let text =
         check(&["complete", "examples/cas/cas.iox"], 5, &["not part of the fault domain", "Not covered: "]);
-    assert!(text.contains("It is given an input only while it is silent"), "{text}");
+    assert!(text.contains("The tests send an input only while the system is silent"), "{text}");
 }

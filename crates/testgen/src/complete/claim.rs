@@ -96,20 +96,19 @@ impl Claim {
             count_text(self.inputs, "input class", "input classes")
         ));
         all.push(match self.boundary {
-            0 => "Its guards are made of the conditions of the model's own guards.".into(),
+            0 => "Its guards use only conditions from the guards of the model.".into(),
             n => format!(
-                "Its guards are made of the comparisons of the model's guards, each moved by up to {n} either way."
+                "Its guards use the comparisons of the model's guards, with limits that are wrong by at most {n}."
             ),
         });
         all.push(format!(
-            "Its answers are the {} of the model, in terms of variables and fields, or anything else.",
+            "It may give the {} of the model in the wrong place, or any other answer.",
             count_text(self.answers.len(), "answer", "answers")
         ));
         all.extend(self.about_updates());
         if self.waits {
             all.push(
-                "It is given an input only while it is silent: inputs that come while it still answers are not \
-                 part of this claim."
+                "The tests send an input only while the system is silent; the claim does not cover inputs sent earlier."
                     .into(),
             );
         }
@@ -119,13 +118,16 @@ impl Claim {
 
     /// The sentence about updates; `None` if the model has none.
     fn about_updates(&self) -> Option<String> {
-        let Some(updates) = &self.updates else { return Some("Its updates are the model's.".into()) };
+        let Some(updates) = &self.updates else {
+            return Some("It updates its variables as the model does.".into());
+        };
         if updates.total == 0 {
             return None;
         }
         let mut text = format!(
-            "Its updates are the model's; or all else is right, and one transition assigns nothing to one \
-             variable, or the value that another transition assigns. Of {}, the tests find {}; {} no difference",
+            "It updates its variables as the model does, or it has exactly one fault: one transition does not \
+             assign to a variable, or assigns to it as another transition does. Of {}, the tests find {}; {} \
+             no difference",
             count_text(updates.total, "such fault", "such faults"),
             updates.found,
             count_text(updates.unobservable, "makes", "make"),
@@ -140,7 +142,7 @@ impl Claim {
     fn claim_text(&self) -> String {
         if !self.only.is_empty() {
             return format!(
-                "Every system of the fault domain fails a test that gives one of the {} answers of {} where the \
+                "A system of the fault domain fails a test if it gives one of the {} answers of {} where the \
                  model does not, or does not give it where the model does.",
                 self.critical.len(),
                 list_names(&self.only)
@@ -148,7 +150,7 @@ impl Claim {
         }
         let is_whole = self.is_exact && self.left_out == 0;
         let place = if is_whole { "" } else { " where nothing is left out" };
-        format!("Every system of the fault domain that answers wrongly{place} fails a test.")
+        format!("Every system of the fault domain that gives a wrong answer{place} fails a test.")
     }
 
     /// Returns the gaps of the claim in sentences.
@@ -178,8 +180,8 @@ impl Claim {
         }
         if self.detours > 0 {
             gaps.push(format!(
-                "{} can be executed only after a detour that leads back to the start; that a system is in its \
-                 first state again then is assumed where it has extra states.",
+                "{} can be executed only after inputs that lead back to the initial state; the claim assumes \
+                 that a system with extra states is then in its initial state too.",
                 count_text(self.detours, "word", "words")
             ));
         }
@@ -196,8 +198,8 @@ impl Claim {
         }
         if self.fragile > 0 {
             gaps.push(format!(
-                "At {} another answer of the model may have the values of the right one by chance; {} of them {} \
-                 tested where they differ, and the machine does not rely on them.",
+                "At {} another answer of the model may have the same values as the right one by chance; {} of \
+                 them {} tested where they differ, and the machine does not rely on them.",
                 count_text(self.fragile, "place", "places"),
                 self.fragile - self.untold,
                 is_or_are(self.fragile - self.untold)

@@ -243,7 +243,7 @@ fn numbers_and_nouns_of_a_claim_agree() {
     let mut claim = with(BELL, |cx| complete_suite(cx, &CompleteConfig::default()).unwrap().claim);
     let told = |claim: &claim::Claim| claim.sentences().join(" ");
     assert!(told(&claim).contains("at most 1 state over the 1 input class:"), "{}", told(&claim));
-    assert!(told(&claim).contains("Its answers are the 1 answer of the model"), "{}", told(&claim));
+    assert!(told(&claim).contains("It may give the 1 answer of the model"), "{}", told(&claim));
     (claim.left_out, claim.infeasible, claim.bound) = (1, 1, 2);
     assert!(told(&claim).contains("1 pair of a state and an input class is left out."), "{}", told(&claim));
     assert!(told(&claim).contains("For 1 word no values were found: it is left out."), "{}", told(&claim));

@@ -107,7 +107,7 @@ impl CodecCheck<'_> {
 
 /// Returns the hint with the line for `ioxide.toml`.
 fn hint(connection: &ConnectDef, interface: &ProcessInterface) -> Diagnostic {
-    let message = format!("connection `{}` belongs into `ioxide.toml`", connection.name.text);
+    let message = format!("connection `{}` belongs in `ioxide.toml`", connection.name.text);
     let mut hint = Diagnostic::new(Code::ConnectionHint, connection.name.span, message);
     if !connection.is_client {
         return hint.note("ioxide connects to the system, it does not wait for it: let the system listen");
