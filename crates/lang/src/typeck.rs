@@ -677,7 +677,7 @@ impl<'a, 's> Checker<'a, 's> {
         }
         Err(self.sink.error(|| {
             Diagnostic::new(Code::TooLarge, span, "this expression becomes too large")
-                .help("functions are written into the place of the call; nest them less deeply")
+                .help("ioxide replaces each call by the body of the function; nest calls less deeply")
         }))
     }
 }

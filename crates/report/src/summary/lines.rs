@@ -191,15 +191,15 @@ fn machine_lag(lag: &LagRecord) -> Vec<String> {
 /// Returns the end of a run in the terms of timed testing.
 #[must_use]
 pub fn finding_text(told: &FindingRecord) -> String {
-    finding_line("verdict", told)
+    finding_line(told, "")
 }
 
-fn finding_line(lead: &str, told: &FindingRecord) -> String {
+fn finding_line(told: &FindingRecord, ending: &str) -> String {
     let rule = if told.rule.is_empty() { String::new() } else { format!(" by {}", told.rule) };
     let because = told.because.as_ref().map(|because| format!(", `{because}`")).unwrap_or_default();
     let meaning = verdict_meaning(&told.word).map(|meaning| format!(" ({meaning})")).unwrap_or_default();
     let line = format!("{}{meaning}{rule} at {}: {}{because}", told.word, told.state, told.event);
-    format!("    {lead:<9} {}", excerpt(&line, MAX_TEXT))
+    format!("    verdict   {}{ending}", excerpt(&line, MAX_TEXT))
 }
 
 /// Returns the meaning of a verdict of timed testing; `None` for a word that is not one.
@@ -368,7 +368,11 @@ pub fn smallest_run_lines(told: &ShrunkSummary, run: Option<&RunSummary>) -> Vec
     let mut lines = smaller_chart_lines(told);
     // The finding of a timed test names the times of the run as found; those of the smaller one can be others.
     let verdict = run.and_then(|run| run.verdict.as_ref());
-    lines.extend(verdict.and_then(|told| told.finding.as_ref()).map(|told| finding_line("as found", told)));
+    lines.extend(
+        verdict
+            .and_then(|told| told.finding.as_ref())
+            .map(|told| finding_line(told, ", in the run as found")),
+    );
     lines.extend(verdict.into_iter().flat_map(breakdown_lines));
     let reasons = told.explanation.as_ref().or_else(|| run?.explanation());
     lines.extend(reasons.into_iter().flat_map(reason_lines));

@@ -142,9 +142,8 @@ impl Claim {
     fn claim_text(&self) -> String {
         if !self.only.is_empty() {
             return format!(
-                "A system of the fault domain fails a test if it gives one of the {} answers of {} where the \
-                 model does not, or does not give it where the model does.",
-                self.critical.len(),
+                "A system of the fault domain fails a test if it gives an answer of {} where the model does not, \
+                 or does not give it where the model does.",
                 list_names(&self.only)
             );
         }
