@@ -30,7 +30,7 @@ fn another_model_does_not_fit() {
 fn an_adapter_in_trouble_ends_with_six_and_its_last_words() {
     let output = check(&["stdio:echo no tea >&2; sleep 0.2; exit 3"]);
     assert_eq!(output.status.code(), Some(6), "{}", text(&output));
-    for says in ["failed   hello", "exit status: 3", "it wrote: no tea", "not in order"] {
+    for says in ["failed   hello", "exit status: 3", "it wrote: no tea", "violates the protocol"] {
         assert!(text(&output).contains(says), "should say `{says}`:\n{}", text(&output));
     }
 }

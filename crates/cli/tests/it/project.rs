@@ -45,7 +45,7 @@ ready = "tcp:127.0.0.1:{port}"
 #[test]
 fn a_server_is_started_tested_and_stopped() {
     check(SERVER, &TEST, 0, &["passed"]);
-    check(SERVER, &["adapter", "check", "adder", "--model", "adder.iox"], 0, &["in order"]);
+    check(SERVER, &["adapter", "check", "adder", "--model", "adder.iox"], 0, &["follows the protocol"]);
 }
 
 /// Defect: `test` read the file three times, and what it read could differ.

@@ -198,7 +198,7 @@ fn finding_line(told: &FindingRecord, ending: &str) -> String {
     let rule = if told.rule.is_empty() { String::new() } else { format!(" by {}", told.rule) };
     let because = told.because.as_ref().map(|because| format!(", `{because}`")).unwrap_or_default();
     let meaning = verdict_meaning(&told.word).map(|meaning| format!(" ({meaning})")).unwrap_or_default();
-    let line = format!("{}{meaning}{rule} at {}: {}{because}", told.word, told.state, told.event);
+    let line = format!("{}{rule} at {}: {}{because}{meaning}", told.word, told.state, told.event);
     format!("    verdict   {}{ending}", excerpt(&line, MAX_TEXT))
 }
 

@@ -234,7 +234,7 @@ fn the_smallest_run_of_a_timed_failure_takes_the_place_of_the_run_as_found() {
             "          tester        system",
             "       1  │── ?A(n: 1) ─────▶│",
             "  ✗    2  │◀─────────── !X ──│",
-            "    verdict   FAIL_out (a forbidden message) at S: after 2 s !X, `c <= 1`, in the run as found",
+            "    verdict   FAIL_out at S: after 2 s !X, `c <= 1` (a forbidden message), in the run as found",
             "    in state  S  n = 1",
         ]
     );

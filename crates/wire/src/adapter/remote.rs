@@ -212,7 +212,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         }
         match words.trim() {
             "" => AdapterError::Ended { status },
-            words => AdapterError::Ended { status: format!("{status}; it said: {words}") },
+            words => AdapterError::Ended { status: format!("{status}; it printed: {words}") },
         }
     }
 

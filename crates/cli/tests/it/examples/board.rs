@@ -71,7 +71,7 @@ fn its_connections_are_checked() {
         let (text, code) = ioxide("", &["adapter", "check", "board", "--model", "board.iox"]);
         assert_eq!(code, 0, "{text}");
         // A post is answered on one connection and told on the other: either comes first.
-        for says in ["input POST", "!MUTED", "in order"] {
+        for says in ["input POST", "!MUTED", "follows the protocol"] {
             assert!(text.contains(says), "`{says}` is missing in:\n{text}");
         }
     }
