@@ -241,7 +241,7 @@ fn a_reset_says_what_its_answer_must_be() {
     check(&format!("{text}reset = {{ sned = \"X\" }}"), &["`sut.x.reset.sned`", "mean `send`"]);
     check(&format!("{text}reset = {{}}"), &["`sut.x.reset`", "`send`, `expect` or both"]);
     check(&format!("{text}reset = {{ send = \"X\", expect = '(' }}"), &["`sut.x.reset.expect`", "regex"]);
-    check(&format!("{text}reset = [{{ send = \"X\" }}, \"restart\"]"), &["stand alone"]);
+    check(&format!("{text}reset = [{{ send = \"X\" }}, \"restart\"]"), &["are single words"]);
     check(&format!("{text}reset = true"), &["expected a string, a table"]);
 }
 

@@ -52,7 +52,7 @@ pub fn describe_trees(trees: &[KillingTree], n_without: usize) -> Vec<String> {
         };
         let (states, kills) = (tree.test.nodes.len(), count_noun(tree.kills.len(), "mutant"));
         lines.push(format!(
-            "tree {}: {states} states, kills {kills}, {forced} whatever the system chooses{again}",
+            "tree {}: {states} states, kills {kills}, {forced} with any choice of the system{again}",
             at + 1
         ));
     }

@@ -442,7 +442,7 @@ fn communications_on_several_hidden_channels_are_one_step() {
         "",
         "an input and an output at once",
     );
-    refused("A ? x | A ? y >-> STOP", "", "stands twice");
+    refused("A ? x | A ? y >-> STOP", "", "occurs twice");
     refused("A ? x | B >-> STOP", "", "channel `B` has 1 values, here are 0");
     refused("A ? x | B ? y >-> C ! 1 >-> STOP", "SYNC { A | B }", "`SYNC` does not list `C`");
     refused("A ? x >-> STOP", "SYNC { A | X }", "the model has no channel `X`");

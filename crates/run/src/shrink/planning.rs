@@ -3,8 +3,8 @@
 //! Deleting from a long run finds a local minimum. The model knows more: which transition the last input took, and
 //! which one the system should have taken instead of what it did. A breadth-first search over the symbolic states finds
 //! the shortest paths that end with these two; each is tried on the system, shortest first, before anything is deleted:
-//! with the values of the inputs that have to do with the failing one ([`related`]), then with others. A fault that needs
-//! more than that (a third item, a value of another input) does not show there, and is left to deletion.
+//! with the values of the inputs that have to do with the failing one ([`related`]), then with others. A fault that
+//! needs more than that (a third item, a value of another input) does not show there, and is left to deletion.
 //!
 //! *Limits.* The search looks at [`MAX_STATES`] symbolic states and tries [`MAX_PATHS`] paths.
 

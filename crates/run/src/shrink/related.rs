@@ -1,9 +1,9 @@
 //! The inputs of a run that have to do with the failing one: those that name the same thing.
 //!
-//! Most faults concern one item, and most messages name theirs: by its key, the id that the system gave it, or its text.
-//! So the inputs that share a value with the failing one, or whose replies do, are a candidate, and so are those that
-//! share one with these, and so on. A value that many messages have (a priority, a small amount) names nothing and does
-//! not count. This is a guess, and a wrong one costs a run.
+//! Most faults concern one item, and most messages name theirs: by its key, the id that the system gave it, or its
+//! text. So the inputs that share a value with the failing one, or whose replies do, are a candidate, and so are
+//! those that share one with these, and so on. A value that many messages have (a priority, a small amount) names
+//! nothing and does not count. This is a guess, and a wrong one costs a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 
-/// The share of the inputs that may have a value which names a thing, as a divisor. Chosen by feel: with 16 keys a key is
-/// in one input of 16, and a truth value or one of three priorities in every second or third.
+/// The share of the inputs that may have a value which names a thing, as a divisor. Chosen by feel: with 16 keys a
+/// key is in one input of 16, and a truth value or one of three priorities in every second or third.
 const NAME_SHARE: usize = 4;
 /// The number of inputs that may have such a value in any case: in a short run every value is in a great share of them.
 const LEAST_UNCOMMON: usize = 3;
@@ -32,8 +32,8 @@ pub(super) fn values_by_input(sts: &Sts, trace: &Trace) -> Vec<BTreeSet<Value>> 
     values
 }
 
-/// Returns the inputs of `trace` that share a value which names something with the failing one: that one first, then the
-/// latest ones.
+/// Returns the inputs of `trace` that share a value which names something with the failing one: that one first, then
+/// the latest ones.
 pub(super) fn inputs_of(sts: &Sts, trace: &Trace) -> Vec<Label> {
     let inputs: Vec<&Label> = trace.labels.iter().filter(|label| is_own_input(sts, label)).collect();
     let related = segments(&values_by_input(sts, trace)).into_iter().next().unwrap_or_default();

@@ -32,8 +32,9 @@ const MAX_DETOURS: u32 = 8;
 /// The share of failing candidates that may be missed because they are not tried more often; chosen by feel.
 const MAX_MISSED: f64 = 0.04;
 
-/// The number of times that a run which failed only after resets is repeated after a restart. Chosen by feel: each costs a
-/// restart, and a flaky failure that shows every second time is missed by all of them and the first one in 1 of 8 cases.
+/// The number of times that a run which failed only after resets is repeated after a restart. Chosen by feel: each
+/// costs a restart, and a flaky failure that shows every second time is missed by all of them and the first one in 1
+/// of 8 cases.
 const RESTART_REPLAYS: u32 = 2;
 
 /// The result of repeating a failing run.
@@ -110,8 +111,9 @@ pub struct ConfirmedFailure<'t> {
 /// Repeats the moves of `trace`, which failed with `sign`, `times` times; no repetition begins after the deadline of
 /// `config`, or after a request to stop.
 ///
-/// The first repetition begins with a restart, where the system can be restarted and is usually reset in another way. If
-/// the failure shows after resets only, some more begin with one: a reset that is no restart leaves something behind.
+/// The first repetition begins with a restart, where the system can be restarted and is usually reset in another
+/// way. If the failure shows after resets only, some more begin with one: a reset that is no restart leaves
+/// something behind.
 pub fn repeat(
     setup: &mut RunSetup<'_, '_>,
     config: &RunConfig,
@@ -159,8 +161,8 @@ struct RunToRepeat<'r> {
 }
 
 impl RunToRepeat<'_> {
-    /// Repeats the run once and counts it, after a restart if `restarts` and the system can be restarted; returns false if
-    /// no further repetition may begin.
+    /// Repeats the run once and counts it, after a restart if `restarts` and the system can be restarted; returns
+    /// false if no further repetition may begin.
     fn repeat_once(
         &self,
         setup: &mut RunSetup<'_, '_>,

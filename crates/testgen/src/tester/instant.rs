@@ -3,8 +3,8 @@
 //! Faults in time occur at the edges of guards and within the deadlines of others: a second input before the answer to
 //! the first, just before or after a time-out, long after the system has settled. So the candidates are the points
 //! where any guard of the state changes, instants close to them, one at random in every interval between, and some
-//! after the last. Of those at which the guard holds, the [kind](InstantKind) that was tried least goes first: so each kind
-//! comes within a few inputs, where drawing alone may miss one for long.
+//! after the last. Of those at which the guard holds, the [kind](InstantKind) that was tried least goes first: so
+//! each kind comes within a few inputs, where drawing alone may miss one for long.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -430,8 +430,8 @@ impl PurposeGuided {
     }
 }
 
-/// Returns for each field the first of `values` that has its sort and is not taken by a field before it; `None` if a field
-/// gets none, or there are no fields.
+/// Returns for each field the first of `values` that has its sort and is not taken by a field before it; `None` if a
+/// field gets none, or there are no fields.
 fn match_sorts(cx: &Ctx<'_>, fields: &[VarId], values: &[Value]) -> Option<Vec<Value>> {
     let mut left: Vec<&Value> = values.iter().collect();
     let mut next_of = |field: &VarId| {

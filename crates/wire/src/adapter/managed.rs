@@ -54,8 +54,8 @@ pub struct ManagedAdapter {
     interrupt: Interrupt,
     /// True if there was no connection since the last start of the server.
     is_fresh: bool,
-    /// True if the run before broke the system down, or a restart was asked for: the server is started again, whatever the
-    /// usual reset is.
+    /// True if the run before broke the system down, or a restart was asked for: the server is started again,
+    /// whatever the usual reset is.
     is_broken: bool,
     /// The promise that every input is answered once and nothing else comes, if the description makes it.
     promise: Option<ReplyPromise>,

@@ -1,5 +1,5 @@
-//! Inputs on which the expected answer does not depend, or that concern other items, go at once, however they are spread
-//! over the run; and planned runs have the values of the failing one.
+//! Inputs on which the expected answer does not depend, or that concern other items, go at once, however they are
+//! spread over the run; and planned runs have the values of the failing one.
 
 use super::*;
 

@@ -59,7 +59,7 @@ fn every_screen_says_what_can_be_done() {
         ("", "? help"),
         ("Tab Tab", "Enter go there"),
         ("?", "Esc back"),
-        ("Enter", "Enter give"),
+        ("Enter", "Enter send"),
         ("p", "p others"),
         ("i", "Enter give"),
         ("/", "Esc all moves"),
