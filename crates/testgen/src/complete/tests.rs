@@ -191,7 +191,10 @@ fn an_input_that_some_stores_lack_makes_no_states() {
             (1, 0),
             "something is put before it is taken"
         );
-        assert!(suite.claim.is_whole() && suite.claim.gaps().iter().any(|line| line.contains("detour")));
+        assert!(
+            suite.claim.is_whole()
+                && suite.claim.gaps().iter().any(|line| line.contains("lead back to the initial state"))
+        );
     });
 }
 
