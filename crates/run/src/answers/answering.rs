@@ -182,7 +182,7 @@ mod tests {
         }
 
         /// Makes the outputs come at once.
-        fn polled(self) -> Self {
+        fn answer_polls(self) -> Self {
             Self { is_polled: true, ..self }
         }
     }
@@ -225,7 +225,7 @@ mod tests {
             };
             let mut system = TalkingSystem::new(hello.clone(), times);
             check(collect_greeting(&mut system, Duration::ZERO, &halt));
-            let mut system = TalkingSystem::new(hello.clone(), times).polled();
+            let mut system = TalkingSystem::new(hello.clone(), times).answer_polls();
             assert!(system.reset().is_ok());
             let adapter: &mut dyn Adapter = &mut system;
             let mut live =

@@ -72,16 +72,19 @@ pub(super) fn segments(values: &[BTreeSet<Value>]) -> Vec<Vec<usize>> {
         (0..before.len()).filter(is_related).collect()
     };
     let direct = related_to(failing);
+    // The values of related inputs name things too; each round knows more of them, until none is added.
     let mut closed = direct.clone();
     loop {
         let of_inputs = closed.iter().flat_map(|at| &before[*at]);
         let known: BTreeSet<Value> = failing.iter().chain(of_inputs).cloned().collect();
         let next = related_to(&known);
+        debug_assert!(next.len() >= closed.len(), "more values relate more inputs");
         if next.len() == closed.len() {
             break;
         }
         closed = next;
     }
+    // A set of all inputs leaves nothing out.
     let mut sets = vec![direct, closed];
     sets.dedup();
     sets.retain(|set| set.len() < before.len());

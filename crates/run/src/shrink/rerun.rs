@@ -141,12 +141,13 @@ pub fn repeat(
             break;
         }
     }
-    let is_suspect = |again: &RerunResult| again.restarted.failed == 0 && again.failed > 0;
-    if again.restarted.of > 0 && is_suspect(&again) {
-        for _ in 0..RESTART_REPLAYS {
-            if !is_suspect(&again) || !recorded.repeat_once(setup, config, &mut again, true) {
-                break;
-            }
+    // One restart after which it did not fail may be chance; some more tell a flaky failure from a reset that leaves
+    // something behind.
+    let may_be_reset =
+        |again: &RerunResult| again.failed > 0 && again.restarted.of > 0 && again.restarted.failed == 0;
+    for _ in 0..RESTART_REPLAYS {
+        if !may_be_reset(&again) || !recorded.repeat_once(setup, config, &mut again, true) {
+            break;
         }
     }
     again
@@ -300,6 +301,7 @@ impl RerunResult {
     /// behind.
     #[must_use]
     pub fn fails_only_after_reset(&self) -> bool {
+        debug_assert!(self.restarted.failed <= self.restarted.of && self.restarted.of <= self.of);
         self.restarted.of > RESTART_REPLAYS && self.restarted.failed == 0 && self.failed > 0
     }
 
