@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 
 // Dependencies are installed outside of the repository.
-const modules = process.env.HTTP_SERVICES_NODE ?? process.cwd();
+const modules = path.join(process.env.HTTP_SERVICES ?? "/tmp/http-services", "node");
 const require = createRequire(path.join(modules, "package.json"));
 const fastify = require("fastify");
 const swagger = require("@fastify/swagger");

@@ -198,7 +198,11 @@ class Mock(http.server.BaseHTTPRequestHandler):
         plain = FAULT == "plain" and name == "getAirport"
         return self.reply(status, body, "text/plain" if plain else "application/json")
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = do_TRACE = handle_request
+    def __getattr__(self, name):
+        # The server looks for `do_METHOD`; unknown methods are refused like others.
+        if name.startswith("do_"):
+            return self.handle_request
+        raise AttributeError(name)
 
 
 if __name__ == "__main__":
