@@ -34,6 +34,7 @@ pub mod campaign;
 pub mod clock;
 pub mod coverage;
 pub mod explain;
+pub mod input_check;
 pub mod judge;
 pub mod kill_journal;
 pub mod objective;

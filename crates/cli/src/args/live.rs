@@ -465,12 +465,12 @@ pub enum AdapterCommand {
 pub struct AdapterCheck {
     /// The system: a name from `ioxide.toml`, `stdio:COMMAND`, or `tcp:ADDR`.
     pub sut: String,
-    /// Also checks the messages of this model.
+    /// Also sends every input of this model, each in a state that accepts it.
     #[arg(long, value_name = "FILE")]
     pub model: Option<String>,
-    /// The longest time for a reply, in milliseconds.
-    #[arg(long, default_value_t = 5_000, value_name = "MS")]
-    pub limit_ms: u64,
+    /// The longest time for a reply, in milliseconds; default: `limit_ms` of the system, or 10000.
+    #[arg(long, value_name = "MS")]
+    pub limit_ms: Option<u64>,
     /// Prints the checks as JSON instead of text.
     #[arg(long)]
     pub json: bool,

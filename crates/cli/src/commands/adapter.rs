@@ -1,15 +1,15 @@
 //! `ioxide adapter check`: is this an adapter that can be tested through?
 
+mod walk;
+
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_project::{DescribedSystem, Instances, ProtocolConfig};
-use ioxide_smt::stack::{SolverConfig, build_stack};
-use ioxide_wire::adapter::selftest::{AllowedInputs, CheckState, SelfTestCheck, selftest, selftest_plain};
+use ioxide_project::{DescribedSystem, Instances, ProtocolConfig, SystemSource};
+use ioxide_wire::adapter::selftest::{CheckState, SelfTestCheck, selftest};
 use ioxide_wire::adapter::server::SystemServer;
-use ioxide_wire::adapter::{Adapter as _, Interrupt, RemoteConnection, SutSpec};
+use ioxide_wire::adapter::{Interrupt, RemoteConnection, SutSpec};
 use serde_json::{Value as Json, json};
 
 use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
@@ -18,10 +18,7 @@ use crate::interrupt::STOP;
 use crate::load;
 use crate::project_file;
 use crate::redaction;
-use crate::system::{connect_error, system_error, warn};
-
-/// Milliseconds that outputs are listened for where the project file has no quiescence time. Chosen by feel.
-const LISTEN_MS: u64 = 100;
+use crate::system::{system_error, warn};
 
 /// Runs the command for the adapter.
 pub fn run(args: &AdapterArgs) -> Result<ExitStatus, CliError> {
@@ -36,28 +33,41 @@ fn check_adapter(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
     warn(&source)?;
     let model =
         args.model.as_ref().map(|file| load::load_model(file, &[])).transpose()?.map(|(_, model)| model);
-    let described =
-        source.describe_instance(0, &model.as_ref().map(Instances::of_model).unwrap_or_default())?;
+    let described = describe(&source, model.as_ref())?;
     redaction::add_secrets(&described.secrets);
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
             CliError::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
         );
     }
-    let limit = Duration::from_millis(args.limit_ms.max(1));
-    let connection = described.connection(Interrupt::from_flag(&STOP))?;
-    let connection = RemoteConnection { seed: Some(1), limit, ..connection };
     let secrets = described.secrets.clone();
-    let (mut checks, last_words) = match (&described.protocol, model) {
-        (ProtocolConfig::Protocol, model) if described.connections.is_empty() => {
-            by_the_book(described, model.as_ref(), &connection)?
-        }
-        (_, Some(model)) => by_the_codec(described, model, connection)?,
-        (_, None) => {
+    let is_adapter =
+        matches!(described.protocol, ProtocolConfig::Protocol) && described.connections.is_empty();
+    let (mut checks, mut last_words) = match (is_adapter, &model) {
+        (true, model) => converse(described, model.as_ref(), args)?,
+        (false, Some(_)) => (Vec::new(), String::new()),
+        (false, None) => {
             return Err(CliError::usage("only a model defines the messages of this system")
                 .help("add `--model FILE`"));
         }
     };
+    let is_usable = checks.iter().all(|check| check.state != CheckState::Failed);
+    if let Some(model) = model.filter(|_| is_usable) {
+        let described = describe(&source, Some(&model))?;
+        let connection = connection_to(&described, args)?;
+        let (walked, words) = match walk::walk(described, model, connection) {
+            // An adapter may accept one connection only.
+            Err(error) if is_adapter => (vec![walk::not_tried(&error)], String::new()),
+            walked => walked?,
+        };
+        // An adapter has shown its resets already.
+        let is_known = |new: &SelfTestCheck| {
+            new.state == CheckState::Ok && checks.iter().any(|check| check.name == new.name)
+        };
+        let walked: Vec<SelfTestCheck> = walked.into_iter().filter(|new| !is_known(new)).collect();
+        checks.extend(walked);
+        last_words = words;
+    }
     checks.iter_mut().for_each(|check| check.note = secrets.hide(&check.note));
     let last_words = secrets.hide(&last_words);
     let passed = checks.iter().all(|check| check.state != CheckState::Failed);
@@ -69,37 +79,29 @@ fn check_adapter(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
     exit::status_after_output(if passed { ExitStatus::Success } else { ExitStatus::Infrastructure }, told)
 }
 
-/// The self-test of an adapter.
-fn by_the_book(
+/// Returns the description of the system, with a port of its own.
+fn describe(source: &SystemSource, model: Option<&Model>) -> Result<DescribedSystem, CliError> {
+    Ok(source.describe_instance(0, &model.map(Instances::of_model).unwrap_or_default())?)
+}
+
+/// Returns the connection to the system; `--limit-ms` comes before the limit of the project file.
+fn connection_to(described: &DescribedSystem, args: &AdapterCheck) -> Result<RemoteConnection, CliError> {
+    let connection = described.connection(Interrupt::from_flag(&STOP))?;
+    let limit = args.limit_ms.map_or(connection.limit, |limit| Duration::from_millis(limit.max(1)));
+    Ok(RemoteConnection { seed: Some(1), limit, ..connection })
+}
+
+/// One conversation with an adapter by the protocol.
+fn converse(
     described: DescribedSystem,
     model: Option<&Model>,
-    connection: &RemoteConnection,
+    args: &AdapterCheck,
 ) -> Result<(Vec<SelfTestCheck>, String), CliError> {
+    let connection = connection_to(&described, args)?;
     let DescribedSystem { spec, server, secrets, .. } = described;
     let server = server.map(|server| SystemServer::start(server, connection.interrupt)).transpose();
     let _server = server.map_err(|error| system_error(&error, &secrets))?;
-    let allowed = model.map(allowed_by).unwrap_or_default();
-    Ok(selftest(&spec, model, &allowed, connection))
-}
-
-/// The self-test of templates and patterns.
-fn by_the_codec(
-    described: DescribedSystem,
-    model: Model,
-    connection: RemoteConnection,
-) -> Result<(Vec<SelfTestCheck>, String), CliError> {
-    let patience = Duration::from_millis(described.quiescence.default.unwrap_or(LISTEN_MS));
-    let interface = Arc::new(model);
-    let secrets = described.secrets.clone();
-    let started = described.start(Arc::clone(&interface), connection);
-    let mut adapter = started.map_err(|error| connect_error(error, &secrets))?;
-    let checks = selftest_plain(&mut adapter, &interface, &allowed_by(&interface), patience);
-    Ok((checks, adapter.last_words()))
-}
-
-/// Inputs whose guards hold.
-fn allowed_by(model: &Model) -> AllowedInputs {
-    AllowedInputs::new(model, &mut build_stack(&SolverConfig::default()))
+    Ok(selftest(&spec, model, &connection))
 }
 
 /// Returns the word for a result in the list.

@@ -105,3 +105,77 @@ fn what_is_a_failure_and_what_gives_no_verdict() {
         assert!(text(&output).contains(says), "{answer}: should say `{says}`: {}", text(&output));
     }
 }
+
+const DOOR: &str = "model Door {
+    input CLOSE
+    input OPEN(code: int)
+    output WELCOME
+    output BYE
+    state shut { unlock: on OPEN when code > 40 -> opening }
+    state opening { welcome: emit WELCOME -> wide }
+    state wide { lock: on CLOSE -> closing }
+    state closing { bye: emit BYE -> shut }
+}
+";
+
+/// A door that a text protocol controls; `broken` is the word for one that says goodbye to those who come.
+const DOOR_PROGRAM: &str = r#"
+import sys, time
+is_open = False
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "OPEN" and int(words[1]) > 40 and not is_open:
+        is_open = True
+        time.sleep(0.3)
+        print("BYE" if "broken" in sys.argv else "WELCOME", flush=True)
+    elif words[0] == "CLOSE" and is_open:
+        is_open = False
+        print("BYE", flush=True)
+    else:
+        print("WHAT?", flush=True)
+"#;
+
+const DOOR_PROJECT: &str = r#"
+[sut.door]
+kind = "text"
+command = "python3 door.py $DOOR"
+silence_ms = 50
+
+[sut.door.inputs]
+OPEN = "OPEN {code}"
+CLOSE = "CLOSE"
+
+[sut.door.outputs]
+WELCOME = "WELCOME"
+BYE = "BYE"
+"#;
+
+/// `CLOSE` is no command while the door is shut: the check opens it first. The reply takes longer than silence.
+#[test]
+fn inputs_are_sent_in_states_that_accept_them() {
+    if !ioxide_test_support::has_program("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, content) in [("door.iox", DOOR), ("door.py", DOOR_PROGRAM), ("ioxide.toml", DOOR_PROJECT)] {
+        std::fs::write(folder.path().join(name), content).expect("written");
+    }
+    let check = |door: &str| {
+        command(&["adapter", "check", "door", "--model", "door.iox"])
+            .env("DOOR", door)
+            .current_dir(folder.path())
+            .output()
+            .expect("the program runs")
+    };
+    let output = check("");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    for says in ["?CLOSE after 1 other input: !BYE", "): !WELCOME", "same again"] {
+        assert!(text(&output).contains(says), "should say `{says}`:\n{}", text(&output));
+    }
+    assert!(!text(&output).contains("look"), "{}", text(&output));
+    // The message can be read: whether it is right is for the model to say, so nothing is wrong with the connection.
+    let output = check("broken");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let says = "got !BYE, but the model allows !WELCOME: one of the two is wrong";
+    assert!(text(&output).contains(says), "should say `{says}`:\n{}", text(&output));
+}

@@ -59,8 +59,8 @@ fn its_requests_and_answers_are_checked() {
         let (text, code) = ioxide("", &check);
         assert_eq!(code, 0, "{text}");
         for says in [
-            "input ADD     !ADDED(left: 2)",
-            "input LOOK    !BASKET(items: 0, total: 0)",
+            "?ADD(article: tea): !ADDED(left: 2)",
+            "?LOOK: !BASKET(items: 0, total: 0)",
             "follows the protocol",
         ] {
             assert!(text.contains(says), "should say `{says}`:\n{text}");

@@ -2,41 +2,40 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use ioxide_model::label::Label;
 use ioxide_model::sort::{DataKind, Sort};
-use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
-use ioxide_record::value::value_to_json;
+use ioxide_record::value::{WireMessage, label_from_json, value_to_json};
 
-use super::KnownSystem;
 use crate::protocol::LabelInfo;
 
 /// Records inside records deeper than this get no value. Chosen by feel: values of recursive types have to end.
 const MAX_DEPTH: usize = 8;
 
-/// Returns arguments for the message: those the model allows, otherwise by the sorts of the model or, without a model,
-/// by the sorts that the adapter declares.
-pub(super) fn args_of(info: &LabelInfo, known: KnownSystem<'_>) -> Option<Map<String, Json>> {
-    if let Some(args) = known.allowed.get(&info.label) {
-        return Some(args.clone());
-    }
-    match known.model {
-        Some(model) => by_model(info, model),
-        None => info.fields.iter().map(|field| Some((field.name.clone(), by_name(&field.sort)?))).collect(),
-    }
+/// Returns arguments for the message by the sorts that the adapter declares.
+pub(super) fn declared_args(info: &LabelInfo) -> Option<Map<String, Json>> {
+    info.fields.iter().map(|field| Some((field.name.clone(), by_name(&field.sort)?))).collect()
 }
 
-fn by_model(info: &LabelInfo, model: &Model) -> Option<Map<String, Json>> {
-    let gates = model.sts.gates.iter();
-    let gate = gates.into_iter().find(|gate| *gate.name == *info.label && gate.kind == GateKind::Input)?;
-    let field = |&field| {
-        let var = model.pool.var_info(field);
-        Some((var.name.to_string(), by_sort(&model.pool, var.sort, 0)?))
+/// Returns an input of every kind with plain values, as far as they are known for the sorts; no guard is asked.
+#[must_use]
+pub fn plain_inputs(model: &Model) -> Vec<Label> {
+    let inputs = model.sts.gates.iter().filter(|gate| gate.kind == GateKind::Input);
+    let plain = |gate: &Gate| {
+        let field = |&field| {
+            let var = model.pool.var_info(field);
+            Some((var.name.to_string(), by_sort(&model.pool, var.sort, 0)?))
+        };
+        let args = gate.fields.iter().map(field).collect::<Option<_>>()?;
+        let message = WireMessage { label: gate.name.to_string(), args };
+        label_from_json(model, &message, |kind| kind == GateKind::Input).ok()
     };
-    gate.fields.iter().map(field).collect()
+    inputs.filter_map(plain).collect()
 }
 
-pub(super) fn by_sort(pool: &TermPool, sort: Sort, depth: usize) -> Option<Json> {
+fn by_sort(pool: &TermPool, sort: Sort, depth: usize) -> Option<Json> {
     let data = match sort {
         Sort::Bool => return Some(json!(false)),
         Sort::Int | Sort::Real => return Some(json!(1)),
