@@ -387,6 +387,7 @@ impl LiveWatcher<'_> {
             EventKind::RunFinished(told) => state.count_outcome(told.outcome),
             EventKind::Trouble(told) => state.message = told.error.clone(),
             EventKind::Patience(_)
+            | EventKind::Unsolicited(_)
             | EventKind::Verdict(_)
             | EventKind::Replayed(_)
             | EventKind::Shrunk(_)

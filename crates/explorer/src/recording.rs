@@ -95,6 +95,7 @@ impl RunCollector {
             }
             EventKind::Patience(told) => self.retract_silences(event.run, &told.not_silent),
             EventKind::CampaignStarted(_)
+            | EventKind::Unsolicited(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)
             | EventKind::Shrunk(_)

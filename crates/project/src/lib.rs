@@ -37,6 +37,7 @@ mod secrets;
 mod system;
 mod table;
 mod tls;
+mod unsolicited;
 
 use std::sync::Arc;
 use std::{fs, io};

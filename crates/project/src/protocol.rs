@@ -16,6 +16,7 @@ use ioxide_wire::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, ItemsCo
 use super::framing;
 use super::reset;
 use super::table::ProjectTable;
+use super::unsolicited;
 use crate::error::ProjectError;
 
 /// The encoding of the messages of a system.
@@ -30,14 +31,26 @@ pub enum ProtocolConfig {
 }
 
 /// The keys of a system that speaks text, in addition to those of every system.
-pub(super) const TEXT: [&str; 9] =
-    ["inputs", "outputs", "parts", "items", "more", "counted", "framing", "input_end", "tls"];
+pub(super) const TEXT: [&str; 11] = [
+    "inputs",
+    "outputs",
+    "parts",
+    "items",
+    "more",
+    "counted",
+    "framing",
+    "input_end",
+    "tls",
+    "ignore",
+    "answer",
+];
 
 /// The keys of a system with binary messages, in addition to those of every system.
-pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", "tls"];
+pub(super) const BINARY: [&str; 7] = ["inputs", "outputs", "endian", "framing", "tls", "ignore", "answer"];
 
 /// The keys of a system that is asked by HTTP, in addition to those of every system.
-pub(super) const HTTP: [&str; 7] = ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies"];
+pub(super) const HTTP: [&str; 9] =
+    ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies", "ignore", "answer"];
 
 /// The text of a system.
 pub(super) fn read_text_protocol(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectError> {
@@ -57,7 +70,13 @@ pub(super) fn read_text_protocol(system: &ProjectTable<'_>) -> Result<TextProtoc
     if input_end.is_some() && matches!(framing, Framing::Length(_)) {
         return Err(system.wrong_value("input_end", "a message with a length before it needs no end"));
     }
-    Ok(TextProtocol { words: MessageFormat::Text(text), framing, input_end, reset: reset::steps(system)? })
+    Ok(TextProtocol {
+        words: MessageFormat::Text(text),
+        framing,
+        input_end,
+        reset: reset::steps(system)?,
+        unsolicited: unsolicited::of_text(system)?,
+    })
 }
 
 /// Returns the encoding of the items of collections, by field.
@@ -142,7 +161,14 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectE
     };
     let reset = reset::steps(system)?.into_iter().map(step).collect::<Result<_, _>>()?;
     let framing = framing::of_binary(system, endian)?;
-    Ok(TextProtocol { words: MessageFormat::Binary(binary), framing, input_end: None, reset })
+    let unsolicited = unsolicited::of_binary(system, endian)?;
+    Ok(TextProtocol {
+        words: MessageFormat::Binary(binary),
+        framing,
+        reset,
+        unsolicited,
+        ..TextProtocol::default()
+    })
 }
 
 /// Reads the layouts of the table `key`, by the names of the messages.
@@ -166,6 +192,8 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
         json: json_form(system)?,
         captures: captures(system)?,
         keeps_cookies: system.truth("cookies")?.unwrap_or(false),
+        ignored_events: unsolicited::ignored_events(system)?,
+        unsolicited: unsolicited::of_streams(system)?,
         ..HttpConfig::default()
     };
     if let Some(inputs) = system.table("inputs")? {
@@ -253,7 +281,7 @@ pub(super) fn with_variables(text: &str) -> String {
 }
 
 /// Returns a template with `${NAME}` replaced by that variable of the environment, if it is set.
-fn template(text: &str) -> String {
+pub(super) fn template(text: &str) -> String {
     let value = |name: &str| Ok::<_, Infallible>(variable(name).map(|value| escape_template(&value)));
     replace_variables(text, value).unwrap_or_else(|never| match never {})
 }
@@ -331,6 +359,12 @@ fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, ProjectError> 
         names: table.texts("names")?,
         cases: table.texts("cases")?,
     })
+}
+
+/// Returns the conditions on a message of a stream.
+pub(super) fn event(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
+    table.only(&["event", "body", "json", "to"])?;
+    answer(table)
 }
 
 /// Reads the description of one HTTP answer.

@@ -18,7 +18,7 @@ use crate::error::ProjectError;
 use crate::protocol::{self, ProtocolConfig};
 use crate::quiescence::QuiescenceTimes;
 use crate::table::ProjectTable;
-use crate::{reset, secrets, tls};
+use crate::{reset, secrets, tls, unsolicited};
 
 /// Milliseconds a server may take until it is ready, if the file does not say. Chosen by feel.
 pub(crate) const READY_MS: u64 = 10_000;
@@ -166,8 +166,14 @@ fn warnings_of(
 ) -> Result<Vec<String>, ProjectError> {
     let overlaps = match protocol {
         ProtocolConfig::Own(own) => match &own.words {
-            MessageFormat::Text(text) => overlap::of_texts(text),
-            MessageFormat::Binary(binary) => overlap::of_layouts(binary),
+            MessageFormat::Text(text) => {
+                let hidden = unsolicited::hidden_texts(&own.unsolicited, text);
+                [overlap::of_texts(text), hidden].concat()
+            }
+            MessageFormat::Binary(binary) => {
+                let hidden = unsolicited::hidden_layouts(&own.unsolicited, binary);
+                [overlap::of_layouts(binary), hidden].concat()
+            }
         },
         ProtocolConfig::Protocol | ProtocolConfig::Http(_) => Vec::new(),
     };
@@ -176,6 +182,20 @@ fn warnings_of(
         |name: &str| outputs.as_ref().map_or_else(|| FILE.to_owned(), |outputs| outputs.place_of_key(name));
     let mut told: Vec<String> =
         overlaps.iter().map(|overlap| format!("{}: {overlap}", place(&overlap.later))).collect();
+    let rules = match protocol {
+        ProtocolConfig::Own(own) => Some(&own.unsolicited),
+        ProtocolConfig::Http(http) => Some(&http.http.unsolicited),
+        ProtocolConfig::Protocol => None,
+    };
+    for pattern in rules.map(unsolicited::half_anchored).unwrap_or_default() {
+        let text = pattern.trim_start_matches('^');
+        let key = if system.has("ignore") { "ignore" } else { "answer" };
+        told.push(format!(
+            "{}: a pattern is for the whole message, so `{pattern}` matches only `{text}`; `{text}.*` matches messages \
+             that begin with it",
+            system.place_of_key(key)
+        ));
+    }
     if tls.is_some_and(|tls| tls.roots == Roots::Anybody) {
         let place = system.place_of_key("tls");
         told.push(format!(

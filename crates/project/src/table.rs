@@ -139,7 +139,8 @@ impl<'f> ProjectTable<'f> {
         Self { index, ..self }
     }
 
-    fn fill_index(&self, text: &str) -> String {
+    /// Returns `text` with `{index}` replaced.
+    pub(crate) fn fill_index(&self, text: &str) -> String {
         self.index.map_or_else(|| text.to_owned(), |at| text.replace("{index}", &at.to_string()))
     }
 

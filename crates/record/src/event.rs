@@ -67,6 +67,8 @@ pub enum EventKind {
     Observation(StepRecord),
     /// A message came after its system was taken for silent: silence must last longer from now on.
     Patience(PatienceRecord),
+    /// The system sent a message that the model does not see.
+    Unsolicited(UnsolicitedRecord),
     /// The run has a verdict.
     Verdict(VerdictRecord),
     /// The run broke off for a reason that is not the system's behaviour.
@@ -182,6 +184,19 @@ pub struct PatienceRecord {
     /// was.
     #[serde(default, skip_serializing_if = "is_false")]
     pub first_reply: bool,
+}
+
+/// A message of the system that the model does not see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnsolicitedRecord {
+    /// The message; the digits of a binary one.
+    pub message: String,
+    /// The answer that it got at once; absent if it was ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// The connection, where the system has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<String>,
 }
 
 /// One step of a run.

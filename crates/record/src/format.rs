@@ -187,6 +187,7 @@ impl Record {
                 | EventKind::Stimulus(_)
                 | EventKind::Observation(_)
                 | EventKind::Patience(_)
+                | EventKind::Unsolicited(_)
                 | EventKind::Verdict(_)
                 | EventKind::Trouble(_)
                 | EventKind::Replayed(_)

@@ -278,6 +278,7 @@ impl<W: Write + Seek + Send> Reporter for JunitReport<W> {
             | EventKind::Stimulus(_)
             | EventKind::Observation(_)
             | EventKind::Patience(_)
+            | EventKind::Unsolicited(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)

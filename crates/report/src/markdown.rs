@@ -74,6 +74,7 @@ impl<W: Write + Send> Reporter for MarkdownReport<W> {
             | EventKind::Stimulus(_)
             | EventKind::Observation(_)
             | EventKind::Patience(_)
+            | EventKind::Unsolicited(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
             | EventKind::RunFinished(_)

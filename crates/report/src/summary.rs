@@ -20,7 +20,7 @@ use std::io;
 use ioxide_model::label::certain_switch;
 use ioxide_record::event::{
     CampaignFinished, CampaignStarted, Event, EventKind, PatienceRecord, Replayed, RunFinished, RunOutcome,
-    StepRecord, ThinnedRun,
+    StepRecord, ThinnedRun, UnsolicitedRecord,
 };
 use ioxide_record::failure_id::failure_id;
 use ioxide_record::reporter::Reporter;
@@ -50,6 +50,8 @@ pub struct Summary {
     pub late: LateMessages,
     /// The late messages that were the first after the system was started or connected to.
     pub first_replies: LateMessages,
+    /// The messages that the model does not see.
+    pub unsolicited: UnsolicitedCounts,
     /// The first event of the campaign; `None` before it.
     pub started: Option<CampaignStarted>,
     /// The last event of the campaign; `None` while it goes on, and where its record breaks off.
@@ -139,6 +141,24 @@ impl LateMessages {
     }
 }
 
+/// The number of messages of the system that the model does not see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnsolicitedCounts {
+    /// Messages that were answered at once.
+    pub answered: u64,
+    /// Messages that were ignored.
+    pub ignored: u64,
+}
+
+impl UnsolicitedCounts {
+    fn count_message(&mut self, told: &UnsolicitedRecord) {
+        match told.answer {
+            Some(_) => self.answered += 1,
+            None => self.ignored += 1,
+        }
+    }
+}
+
 /// The relation of a run's failure to the kinds already known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Novelty {
@@ -189,6 +209,7 @@ impl Summary {
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.apply_step(event, told),
             EventKind::Patience(told) if told.first_reply => self.first_replies.add_late(told),
             EventKind::Patience(told) => self.late.add_late(told),
+            EventKind::Unsolicited(told) => self.unsolicited.count_message(told),
             EventKind::Verdict(told) => self.runs.run_of_event(event).apply_verdict(told),
             EventKind::Trouble(told) => self.runs.run_of_event(event).apply_trouble(told),
             EventKind::RunFinished(told) => return Some(self.end_run(told, event.time_ns)),

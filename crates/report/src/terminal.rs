@@ -236,6 +236,7 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
             EventKind::RunStarted(_) if event.run.is_none() => self.write_pending_stories(),
             EventKind::RunStarted(_)
             | EventKind::Patience(_)
+            | EventKind::Unsolicited(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_) => Ok(()),
         }

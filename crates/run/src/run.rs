@@ -45,12 +45,14 @@ use ioxide_model::verdict::Verdict;
 use ioxide_record::clock::{duration, seconds};
 use ioxide_record::event::{
     EventKind, FindingRecord, LabelRecord, RunFinished, RunOutcome, RunStarted, StepRecord, SystemTrouble,
-    VerdictRecord,
+    UnsolicitedRecord, VerdictRecord,
 };
 use ioxide_record::reporter::EventSink;
 use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Tolerance, explaining_switches};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop, labels_of_a_look};
-use ioxide_wire::adapter::{Adapter, AdapterError, ArrivalTimes, ArrivedOutput, InputReceipt};
+use ioxide_wire::adapter::{
+    Adapter, AdapterError, ArrivalTimes, ArrivedOutput, InputReceipt, UnsolicitedMessage,
+};
 
 use self::breakdown::ForbiddenBreakdown;
 use self::knowledge::{RunKnowledge, TracedLabel};
@@ -536,8 +538,18 @@ impl RunLoop<'_, '_, '_> {
         })
     }
 
+    /// Reports the messages since the last step that the model does not see.
+    fn tell_unsolicited(&mut self) -> io::Result<()> {
+        for UnsolicitedMessage { text, answer, connection } in self.setup.adapter.take_unsolicited() {
+            let told = UnsolicitedRecord { message: text, answer, connection };
+            self.telling.sink.tell(EventKind::Unsolicited(told))?;
+        }
+        Ok(())
+    }
+
     /// Reports a step, which becomes part of the trace.
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId], mark: Option<u64>) -> io::Result<()> {
+        self.tell_unsolicited()?;
         self.telling.steps += 1;
         self.knowledge.trace.labels.push(label.clone());
         self.knowledge.happened.push(TracedLabel {
@@ -660,7 +672,8 @@ impl RunLoop<'_, '_, '_> {
     }
 
     /// Reports the end of the run and returns its result.
-    fn finish(self, end: RunEnd, finding: Option<&MethodFinding>, id: RunId) -> io::Result<RunResult> {
+    fn finish(mut self, end: RunEnd, finding: Option<&MethodFinding>, id: RunId) -> io::Result<RunResult> {
+        self.tell_unsolicited()?;
         let unknown_from = self.knowledge.unknown.as_ref().map(|(step, _)| *step);
         match &end {
             RunEnd::Verdict(Verdict::Fail, _) | RunEnd::Interrupted => (),

@@ -99,6 +99,8 @@ impl ThinnedRecorder {
             EventKind::Stimulus(step) | EventKind::Observation(step) => {
                 self.run.iter_mut().for_each(|run| run.steps.count_step(step));
             }
+            // They belong to the steps, which are left out.
+            EventKind::Unsolicited(_) => (),
             _ => self.run.iter_mut().for_each(|run| run.brief.push(event.clone())),
         }
         self.recorder.event(event)
@@ -125,6 +127,7 @@ impl ThinnedRecorder {
         for event in &held {
             match &event.event {
                 EventKind::Stimulus(step) | EventKind::Observation(step) => steps.count_step(step),
+                EventKind::Unsolicited(_) => (),
                 _ => self.recorder.event(event)?,
             }
         }

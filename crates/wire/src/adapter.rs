@@ -50,6 +50,8 @@ pub mod text;
 #[cfg(feature = "external")]
 pub mod tls;
 #[cfg(feature = "external")]
+mod unsolicited_log;
+#[cfg(feature = "external")]
 mod wire;
 
 use std::sync::Arc;
@@ -218,10 +220,26 @@ pub trait Adapter {
         None
     }
 
+    /// Returns the messages since the last call that the system sent and the model does not see.
+    fn take_unsolicited(&mut self) -> Vec<UnsolicitedMessage> {
+        Vec::new()
+    }
+
     /// Returns what the system wrote last outside the protocol: its error stream and its log.
     fn last_words(&self) -> String {
         String::new()
     }
+}
+
+/// A message of the system that the model does not see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsolicitedMessage {
+    /// The message; the digits of a binary one.
+    pub text: String,
+    /// The answer that was sent; `None` if it was ignored, or the system did not take the answer.
+    pub answer: Option<String>,
+    /// The connection, where the system has several.
+    pub connection: Option<String>,
 }
 
 /// The knowledge about an input that was sent: confirmed by the system, or only written.

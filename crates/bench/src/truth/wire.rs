@@ -147,6 +147,7 @@ fn text_protocol(model: &Model) -> TextProtocol {
         framing: Framing::Line,
         input_end: None,
         reset: Vec::new(),
+        ..TextProtocol::default()
     }
 }
 

@@ -32,6 +32,7 @@ mod openapi;
 mod parts;
 mod program;
 mod project;
+mod protocols;
 mod records;
 mod references;
 mod refused;

@@ -13,7 +13,7 @@ use crate::event::{
     Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentRecord,
     FailureSignature, FieldDifference, FindingRecord, HistoryRecord, InsteadRecord, LabelKind, LabelRecord,
     MeasureRecord, PatienceRecord, Replayed, RunFinished, RunStarted, ShrinkingRecord, ShrunkRecord,
-    StateRecord, StepRecord, SystemTrouble, UnmadeRecord, VerdictRecord, WhyNot,
+    StateRecord, StepRecord, SystemTrouble, UnmadeRecord, UnsolicitedRecord, VerdictRecord, WhyNot,
 };
 use crate::reporter::Reporter;
 
@@ -75,6 +75,10 @@ impl Secrets {
                 let PatienceRecord { label, took_ms: _, from_ms: _, to_ms: _, not_silent: _, first_reply: _ } =
                     told;
                 self.hide_in(label);
+            }
+            EventKind::Unsolicited(UnsolicitedRecord { message, answer, connection: _ }) => {
+                self.hide_in(message);
+                answer.iter_mut().for_each(|answer| self.hide_in(answer));
             }
             EventKind::Verdict(told) => self.hide_verdict(told),
             EventKind::Trouble(SystemTrouble { error, last_words }) => self.hide_all([error, last_words]),
@@ -289,6 +293,7 @@ fn labels_of(event: &EventKind) -> &[LabelRecord] {
         EventKind::CampaignStarted(_)
         | EventKind::RunStarted(_)
         | EventKind::Patience(_)
+        | EventKind::Unsolicited(_)
         | EventKind::Verdict(_)
         | EventKind::Trouble(_)
         | EventKind::RunFinished(_)

@@ -214,6 +214,7 @@ impl Reporter for CampaignPage {
             }
             EventKind::CampaignStarted(_)
             | EventKind::Patience(_)
+            | EventKind::Unsolicited(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
             | EventKind::RunFinished(_)

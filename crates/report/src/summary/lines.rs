@@ -7,7 +7,7 @@ use ioxide_record::event::{
     RunOutcome, ShrinkingRecord, SystemTrouble, VerdictRecord, WhyNot,
 };
 
-use super::{FailureSummary, LateMessages, RunSummary, ShrunkSummary, Summary};
+use super::{FailureSummary, LateMessages, RunSummary, ShrunkSummary, Summary, UnsolicitedCounts};
 use crate::chart::{ChartStep, SequenceChart, StepNote, WIDTH, draw_chart};
 use crate::control_characters::{excerpt, show_control_characters};
 use crate::run_number::number_from_one;
@@ -95,6 +95,7 @@ pub fn silence_lines(summary: &Summary) -> Vec<String> {
 pub fn lateness_lines(summary: &Summary) -> Vec<String> {
     let Some(finished) = &summary.finished else { return Vec::new() };
     let mut lines = first_replies(&summary.first_replies);
+    lines.extend(unsolicited_line(summary.unsolicited));
     lines.extend(finished.machine_lag.iter().flat_map(machine_lag));
     lines.extend(finished.reset_price.map(|steps| {
         format!("a reset takes as long as about {} steps, so runs were made longer", group_digits(steps))
@@ -157,6 +158,15 @@ pub fn group_digits(n: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Returns a line about messages that the model does not see; `None` if there were none.
+fn unsolicited_line(counts: UnsolicitedCounts) -> Option<String> {
+    let UnsolicitedCounts { answered, ignored } = counts;
+    let n = answered + ignored;
+    (n > 0).then(|| {
+        format!("outside the model: {}, {answered} answered and {ignored} ignored", plural(n, "message"))
+    })
 }
 
 /// Returns a line about the slowest first reply after a start; empty if none came late.

@@ -166,6 +166,7 @@ impl<'m> MergedCampaign<'m> {
             EventKind::Stimulus(_)
             | EventKind::Observation(_)
             | EventKind::Patience(_)
+            | EventKind::Unsolicited(_)
             | EventKind::Trouble(_)
             | EventKind::RunFinished(_) => (),
         }

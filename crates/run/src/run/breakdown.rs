@@ -121,6 +121,7 @@ impl RunLoop<'_, '_, '_> {
 
     /// Reports the breakdown as the last observation.
     fn tell_breakdown(&mut self, breakdown: Breakdown, text: &str, error: &AdapterError) -> io::Result<()> {
+        self.tell_unsolicited()?;
         self.knowledge.trace.breakdown = Some(breakdown);
         self.telling.steps += 1;
         let raw = match error {

@@ -17,7 +17,7 @@ use ioxide_wire::codec::text::TextConfig;
 fn script(text: &str, words: MessageFormat, trace: &str) -> ScriptRecord {
     let spec = model(text);
     let trace = plain_trace(&spec, trace).unwrap();
-    let protocol = TextProtocol { words, framing: Framing::Line, input_end: None, reset: Vec::new() };
+    let protocol = TextProtocol { words, framing: Framing::Line, ..TextProtocol::default() };
     let place = SutSpec::Tcp("127.0.0.1:1".into());
     let connection = RemoteConnection::default();
     let mut adapter = TextAdapter::new(&place, protocol, Arc::new(spec.clone()), &connection).unwrap();

@@ -33,15 +33,17 @@ use self::streams::OpenStream;
 use super::notation::{HttpNotation, WireNotation};
 use super::reset::until_accepted;
 use super::tcp::TcpConnection;
+use super::unsolicited_log::UnsolicitedLog;
 use super::{
     Adapter, AdapterError, ArrivedOutput, AwaitedPart, HttpResetStep, InputReceipt, Interrupt, MessageLimits,
-    Observation, RefusedReset, RemoteConnection, ResetMismatch, SentInput, StartProblem,
+    Observation, RefusedReset, RemoteConnection, ResetMismatch, SentInput, StartProblem, UnsolicitedMessage,
 };
 use crate::codec::http::answer::AnswerReader;
 use crate::codec::http::capture::CapturedValues;
 use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart, StreamKind};
 use crate::codec::http::secrets::add_request_secrets;
 use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, Url, is_refusal, is_secret};
+use crate::codec::unsolicited::{UnsolicitedFate, UnsolicitedRules};
 use crate::codec::{BadProtocol, Undecodable, UnwritableMessage};
 
 /// Requests that may be unanswered at the same time. Chosen by feel: every one is a connection.
@@ -53,6 +55,9 @@ const CLOSING: u16 = 408;
 /// The wait for one of several pending answers before the next is polled. Chosen by feel: it delays an answer by this
 /// much at most.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// Messages of a stream that the model does not see, read at a look in search of one that it sees. Chosen by feel: it
+/// ends a system that sends nothing else.
+const MAX_UNSOLICITED: usize = 1000;
 
 /// The description of a system that speaks HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +88,12 @@ pub struct HttpAdapter {
     model: Arc<Model>,
     codec: HttpCodec,
     protocol: HttpProtocol,
+    /// The messages of streams that the model does not see, by their data.
+    rules: UnsolicitedRules,
+    /// Such messages by other conditions.
+    ignored_events: Vec<AnswerReader>,
+    /// Those that came since the run last asked for them.
+    unsolicited: UnsolicitedLog,
     /// The conditions on the answers to the steps of the reset.
     reset_answers: Vec<AnswerReader>,
     limit: Duration,
@@ -139,7 +150,14 @@ impl HttpAdapter {
             step.request.check_plain(http).map_err(|problem| bad_reset(&problem))?;
             reset_answers.push(AnswerReader::new(&step.expect).map_err(|problem| bad_reset(&problem))?);
         }
+        let rules = UnsolicitedRules::new(&http.unsolicited);
+        let rules = rules.map_err(|(key, _, bad)| wrong(format!("{key}: {bad}")))?;
+        let ignored_events = http.ignored_events.iter().map(AnswerReader::new).collect::<Result<_, _>>();
+        let ignored_events = ignored_events.map_err(|bad| wrong(format!("ignore: {bad}")))?;
         Ok(Self {
+            rules,
+            ignored_events,
+            unsolicited: UnsolicitedLog::default(),
             socket: TcpConnection::new(&url.address, connection),
             host: url.address.clone(),
             secrets,
@@ -270,8 +288,7 @@ impl HttpAdapter {
         limits: MessageLimits,
     ) -> Result<Option<HttpOutput>, AdapterError> {
         for at in 0..self.streams.len() {
-            let Some(response) = self.streams[at].next_message(wait, limits)? else { continue };
-            self.add_log_line(format!("< {}", response.summary_line()));
+            let Some(response) = self.next_modelled(at, wait, limits)? else { continue };
             let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
             let is_end = response.part == ResponsePart::Closed;
             let is_first = self.streams[at].note_message();
@@ -287,6 +304,51 @@ impl HttpAdapter {
             return Ok(Some(HttpOutput { response, to, way, is_first, begun: None }));
         }
         Ok(None)
+    }
+
+    /// Returns the next message of a stream that the model sees, if it is there within `wait`.
+    fn next_modelled(
+        &mut self,
+        at: usize,
+        wait: Duration,
+        limits: MessageLimits,
+    ) -> Result<Option<HttpResponse>, AdapterError> {
+        let mut wait = wait;
+        for _ in 0..MAX_UNSOLICITED {
+            let Some(response) = self.streams[at].next_message(wait, limits)? else { return Ok(None) };
+            self.add_log_line(format!("< {}", response.summary_line()));
+            if !self.take_unsolicited_message(at, &response) {
+                return Ok(Some(response));
+            }
+            // What has arrived behind it is looked at before the time is over.
+            wait = Duration::ZERO;
+        }
+        Ok(None)
+    }
+
+    /// Ignores or answers a message of a stream that the model does not see; returns false for every other message.
+    fn take_unsolicited_message(&mut self, at: usize, response: &HttpResponse) -> bool {
+        if !matches!(response.part, ResponsePart::Event(_)) {
+            return false;
+        }
+        let to = self.streams[at].input.as_deref();
+        let is_ignored = self.ignored_events.iter().any(|reader| reader.fits_event(response, to));
+        let text = String::from_utf8_lossy(&response.body).trim_end().to_owned();
+        let fate = self.rules.fate(text.as_bytes()).or(is_ignored.then_some(UnsolicitedFate::Ignored));
+        let answer = match fate {
+            None => return false,
+            // Only a WebSocket can be answered; a system that takes no answer is ending, which the next read shows.
+            Some(UnsolicitedFate::Answered(answer)) if self.streams[at].is_websocket() => {
+                self.streams[at].send(&answer).is_ok().then_some(answer)
+            }
+            Some(_) => None,
+        };
+        if let Some(answer) = &answer {
+            self.add_log_line(format!("> {answer}"));
+        }
+        let (text, answer) = (self.redact(&text), answer.map(|answer| self.redact(&answer)));
+        self.unsolicited.add(UnsolicitedMessage { text, answer, connection: None });
+        true
     }
 
     /// Sends `text` over the WebSocket that `input` opened.
@@ -488,7 +550,15 @@ impl Adapter for HttpAdapter {
         Ok(SentInput { lane: self.lane, ..SentInput::default() })
     }
 
+    fn take_unsolicited(&mut self) -> Vec<UnsolicitedMessage> {
+        self.unsolicited.take()
+    }
+
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
+        // A script reads one reply after the other and would take an unsolicited message for one.
+        if !self.rules.is_empty() || !self.ignored_events.is_empty() {
+            return None;
+        }
         let Self { model, codec, protocol, .. } = self;
         Some(Box::new(HttpNotation { tls: self.socket.script_tls(), model, codec, protocol }))
     }

@@ -18,7 +18,7 @@ use super::promise::ReplyPromise;
 use super::server::{SystemServer, run_command};
 use super::{
     Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
-    VirtualDelay,
+    UnsolicitedMessage, VirtualDelay,
 };
 
 /// The time limit for a server to end after it has closed a connection. Chosen by feel: a server that dies closes its
@@ -314,6 +314,10 @@ impl Adapter for ManagedAdapter {
 
     fn ended_by_itself(&mut self) -> Option<String> {
         self.ends.take_text()
+    }
+
+    fn take_unsolicited(&mut self) -> Vec<UnsolicitedMessage> {
+        self.inner.as_mut().map(|inner| inner.take_unsolicited()).unwrap_or_default()
     }
 
     fn receipt(&self) -> InputReceipt {

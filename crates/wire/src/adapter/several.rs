@@ -31,7 +31,7 @@ use ioxide_symex::{Arrival, ConnectionWiring, Crossing, MessageRoute};
 use super::notation::{SeveralNotation, WireNotation};
 use super::{
     Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, PartPlace, SentInput,
-    VirtualDelay,
+    UnsolicitedMessage, VirtualDelay,
 };
 use crate::codec::UnwritableMessage;
 
@@ -510,6 +510,15 @@ impl Adapter for SeveralAdapter {
             self.heard.pop_front()
         };
         Ok(seen.into())
+    }
+
+    fn take_unsolicited(&mut self) -> Vec<UnsolicitedMessage> {
+        let of_line = |line: &mut PartConnection| {
+            let name = line.name.clone();
+            let named = move |message| UnsolicitedMessage { connection: Some(name.clone()), ..message };
+            line.adapter.take_unsolicited().into_iter().map(named)
+        };
+        self.lines.iter_mut().flat_map(of_line).collect()
     }
 
     fn receipt(&self) -> InputReceipt {

@@ -23,23 +23,29 @@ use super::process::SystemProcess;
 use super::remote::SystemLink;
 use super::reset::{reads_like_error, until_accepted};
 use super::tcp::TcpConnection;
+use super::unsolicited_log::UnsolicitedLog;
 use super::{
     Adapter, AdapterError, ArrivedOutput, AwaitedPart, Framing, InputReceipt, Interrupt, MessageLimits,
     Observation, RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, StartProblem, SutSpec,
+    UnsolicitedMessage,
 };
 use crate::codec::BadProtocol;
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
 use crate::codec::layout::{hex, unhex};
 use crate::codec::text::{FrameJoining, TextCodec, TextConfig};
+use crate::codec::unsolicited::{UnsolicitedConfig, UnsolicitedFate, UnsolicitedRules};
 
 /// Between the end of its frames and the end of a process. Chosen by feel: a process that dies closes its output a
 /// moment before it is gone.
 const EXIT_GRACE: Duration = Duration::from_millis(100);
 /// Between two looks at a process that is starting. Chosen by feel: it delays a run by this much at most.
 const START_POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Messages that the model does not see, read when the time is over, in search of one that it sees. Chosen by feel: it
+/// ends a system that sends nothing else.
+const MAX_LATE: usize = 1000;
 
 /// The description of a system that speaks a text or binary protocol of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextProtocol {
     /// The format of its messages.
     pub words: MessageFormat,
@@ -49,6 +55,8 @@ pub struct TextProtocol {
     pub input_end: Option<String>,
     /// The steps taken after connecting, to bring the system to its initial state; each is answered by one message.
     pub reset: Vec<ResetStep>,
+    /// The messages that the model does not see.
+    pub unsolicited: UnsolicitedConfig,
 }
 
 /// The format of messages.
@@ -58,6 +66,12 @@ pub enum MessageFormat {
     Text(TextConfig),
     /// Layouts; the texts and patterns of reset steps are those of hexadecimal digits.
     Binary(BinaryConfig),
+}
+
+impl Default for MessageFormat {
+    fn default() -> Self {
+        Self::Text(TextConfig::default())
+    }
 }
 
 impl MessageFormat {
@@ -84,6 +98,10 @@ pub struct TextAdapter {
     model: Arc<Model>,
     codec: TextAdapterCodec,
     protocol: TextProtocol,
+    /// The messages that the model does not see.
+    rules: UnsolicitedRules,
+    /// Those that came since the run last asked for them.
+    unsolicited: UnsolicitedLog,
     /// The patterns of the answers to the steps of the reset.
     reset_answers: Vec<Option<Regex>>,
     limit: Duration,
@@ -155,8 +173,26 @@ impl TextAdapter {
             what: "the reset".into(),
             reason: StartProblem::Description(error.to_string()),
         })?;
+        let rules =
+            UnsolicitedRules::new(&protocol.unsolicited).map_err(|(key, _, bad)| AdapterError::Start {
+                what: format!("`{key}`"),
+                reason: StartProblem::Description(bad.to_string()),
+            })?;
         let (limits, ends) = (connection.message_limits(), SystemEnds::default());
-        Ok(Self { link, model, codec, protocol, reset_answers, limit, limits, interrupt, live: None, ends })
+        Ok(Self {
+            link,
+            model,
+            codec,
+            protocol,
+            rules,
+            unsolicited: UnsolicitedLog::default(),
+            reset_answers,
+            limit,
+            limits,
+            interrupt,
+            live: None,
+            ends,
+        })
     }
 
     fn open_connection(&mut self) -> Result<TextConnection, AdapterError> {
@@ -225,10 +261,45 @@ impl TextAdapter {
         self.write_and_flush(&bytes)
     }
 
+    /// Returns the bytes of the next message that the model sees, as [`next_output`](Self::next_output) does.
+    fn next_modelled(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
+        let mut n_late = 0;
+        loop {
+            let Some(bytes) = self.live()?.frames.next_bytes(deadline)? else { return Ok(None) };
+            if !self.take_unsolicited_message(&bytes)? {
+                return Ok(Some(bytes));
+            }
+            // To the model the system is silent meanwhile, however much it sends.
+            n_late += usize::from(Instant::now() >= deadline);
+            if n_late >= MAX_LATE {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Ignores or answers a message that the model does not see; returns false for every other message.
+    fn take_unsolicited_message(&mut self, bytes: &[u8]) -> Result<bool, AdapterError> {
+        let Some(fate) = self.rules.fate(bytes) else { return Ok(false) };
+        let (written, answer) = match fate {
+            UnsolicitedFate::Ignored => (Ok(()), None),
+            UnsolicitedFate::Answered(text) => (self.write(&self.append_end_mark(&text)), Some(text)),
+            UnsolicitedFate::AnsweredBytes(bytes) => (self.write_bytes(&bytes), Some(hex(&bytes))),
+            UnsolicitedFate::Unanswerable(unfit) => {
+                let message = cut(&self.codec.bytes_text(bytes), 200);
+                return Err(AdapterError::Mistake(format!("`answer` to {message}: {unfit}")));
+            }
+        };
+        // A system that takes no answer has ended or is ending: what it sent before is read first, then its end.
+        let answer = answer.filter(|_| written.is_ok());
+        let text = self.codec.bytes_text(bytes);
+        self.unsolicited.add(UnsolicitedMessage { text, answer, connection: None });
+        Ok(true)
+    }
+
     /// Returns the next message, or `None` if none has begun at `deadline`. After the deadline it only polls.
     fn next_output(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
+        let Some(bytes) = self.next_modelled(deadline)? else { return Ok(None) };
         let live = self.live()?;
-        let Some(bytes) = live.frames.next_bytes(deadline)? else { return Ok(None) };
         let (at, begun) = (Some(live.frames.last_arrival()), Some(live.frames.begun_at()));
         let is_first = !std::mem::replace(&mut live.has_spoken, true);
         let decoded = match &self.codec {
@@ -308,6 +379,27 @@ impl TextAdapter {
         (0..self.protocol.reset.len()).try_for_each(|at| self.take_reset_step(at))
     }
 
+    /// Waits for the answer to a step of the reset. A message that the step expects is its answer, even if the model
+    /// would not see it.
+    fn reset_answer(&mut self, at: usize) -> Result<String, AdapterError> {
+        let limit = self.limit;
+        let deadline = Instant::now() + limit;
+        loop {
+            let bytes = self.live()?.frames.next_bytes(deadline)?;
+            let late = AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit };
+            let Some(bytes) = bytes else { return Err(late) };
+            let answer = self.codec.bytes_text(&bytes);
+            let is_expected =
+                self.reset_answers[at].as_ref().is_some_and(|pattern| pattern.is_match(&answer));
+            if is_expected || !self.take_unsolicited_message(&bytes)? {
+                return Ok(answer);
+            }
+            if Instant::now() >= deadline {
+                return Err(late);
+            }
+        }
+    }
+
     /// Sends the text of a step, if it has one, and waits for its answer, which must be the one expected.
     fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
         let ResetStep { send, expect } = self.protocol.reset[at].clone();
@@ -318,12 +410,8 @@ impl TextAdapter {
                 self.write_bytes(&unhex(digits).unwrap_or_default())?
             }
         }
-        let limit = self.limit;
-        let Some(answer) = self.live()?.frames.next_bytes(Instant::now() + limit)? else {
-            return Err(AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit });
-        };
+        let answer = self.reset_answer(at)?;
         self.live()?.has_spoken = true;
-        let answer = self.codec.bytes_text(&answer);
         let is_accepted = match (&self.reset_answers[at], &self.codec) {
             (Some(pattern), _) => pattern.is_match(&answer),
             (None, TextAdapterCodec::Text(_)) => !reads_like_error(&answer),
@@ -380,7 +468,15 @@ impl Adapter for TextAdapter {
         self.ends.take_text()
     }
 
+    fn take_unsolicited(&mut self) -> Vec<UnsolicitedMessage> {
+        self.unsolicited.take()
+    }
+
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
+        // A script reads one reply after the other and would take an unsolicited message for one.
+        if !self.rules.is_empty() {
+            return None;
+        }
         let (place, tls) = match &self.link {
             Transport::Process(process) => (process.script_place(), None),
             Transport::Socket(socket) => (socket.script_place(), socket.script_tls()),

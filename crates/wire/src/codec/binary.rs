@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use super::layout::{FieldForm, FieldShape, LayoutValue, MessageLayout, hex, unhex};
 use super::template::value_of;
-use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage};
+use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage, is_seen};
 
 /// The reason why a field of the model cannot stand in its place of a layout; a sort is given as text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -163,7 +163,9 @@ fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) 
 }
 
 fn gate_named<'m>(model: &'m Model, name: &str, kind: GateKind) -> Option<&'m Gate> {
-    model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == kind)
+    // What others send and the system shows is read like an output.
+    let fits = |other: GateKind| if kind == GateKind::Output { is_seen(other) } else { other == kind };
+    model.sts.gates.iter().find(|gate| *gate.name == *name && fits(gate.kind))
 }
 
 /// Checks that the fields of a message are those of its layout, and of sorts that can be written so.
@@ -249,11 +251,7 @@ fn label(
     layout: &MessageLayout,
     found: &[(&str, LayoutValue)],
 ) -> Result<Label, Undecodable> {
-    let gate = model
-        .sts
-        .gates
-        .iter_enumerated()
-        .find(|(_, gate)| *gate.name == *name && gate.kind == GateKind::Output);
+    let gate = model.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == *name && is_seen(gate.kind));
     let (id, gate) = gate.ok_or_else(|| format!("the model has no output `{name}`"))?;
     let mut values = Vec::new();
     for info in gate.fields.iter().map(|&field| model.pool.var_info(field)) {
@@ -263,7 +261,7 @@ fn label(
         let read = found.and_then(|(datum, shape)| value(model, info.sort, datum, shape));
         values.push(read.map_err(|problem| format!("`{name}.{}`: {problem}", info.name))?);
     }
-    Ok(Label::Output(id, values))
+    Label::message(&model.sts, id, values).ok_or_else(|| format!("`{name}` is no message").into())
 }
 
 /// Returns the value of `sort` that was found in its place.

@@ -31,6 +31,7 @@ use self::message::{HttpRequest, HttpResponse};
 use self::request::{PreparedRequest, TemplateValues};
 use super::form::{JsonForm, JsonFormConfig};
 use super::template::check_fields;
+use super::unsolicited::UnsolicitedConfig;
 use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage};
 
 pub use self::answer::BadAnswer;
@@ -62,6 +63,10 @@ pub struct HttpConfig {
     pub keeps_cookies: bool,
     /// The JSON form of values.
     pub json: JsonFormConfig,
+    /// Messages of streams that the model does not see, by their data.
+    pub unsolicited: UnsolicitedConfig,
+    /// Messages of streams that the model does not see, by other conditions.
+    pub ignored_events: Vec<AnswerConfig>,
 }
 
 /// Reads and writes the messages of one model.

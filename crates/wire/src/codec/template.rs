@@ -10,7 +10,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use thiserror::Error;
 
-use super::{ProtocolProblem, UnwritableMessage};
+use super::{ProtocolProblem, UnwritableMessage, is_seen};
 
 /// The reason why a template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -298,7 +298,9 @@ pub(super) fn check_fields<'a>(
     mut fields: impl Iterator<Item = &'a str>,
 ) -> Result<(), ProtocolProblem> {
     let direction = if kind == GateKind::Input { "input" } else { "output" };
-    let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == kind);
+    // What others send and the system shows is read like an output.
+    let fits = |other: GateKind| if kind == GateKind::Output { is_seen(other) } else { other == kind };
+    let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && fits(gate.kind));
     let gate = gate.ok_or_else(|| ProtocolProblem::NoMessage { direction, name: name.to_owned() })?;
     let known = |field: &str| gate.fields.iter().any(|var| *model.pool.var_info(*var).name == *field);
     match fields.find(|field| !known(field)) {

@@ -27,7 +27,7 @@ use ioxide_record::line::cut;
 use ioxide_record::value::{WireMessage, label_from_json};
 
 use super::template::{NamedTemplates, TextTemplate, check_fields, plain_text};
-use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage};
+use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage, is_seen};
 
 use self::items::ItemsCodec;
 pub use self::items::{BadItems, ItemWords, ItemsConfig};
@@ -194,7 +194,7 @@ impl TextCodec {
         for (name, pattern) in &self.outputs {
             let Some(groups) = pattern.captures(text) else { continue };
             let message = WireMessage { label: name.clone(), args: self.args(model, name, &groups)? };
-            return Ok(label_from_json(model, &message, |kind| kind == GateKind::Output)?);
+            return Ok(label_from_json(model, &message, is_seen)?);
         }
         Err("no pattern matches".into())
     }
@@ -214,7 +214,7 @@ impl TextCodec {
         name: &str,
         groups: &regex::Captures<'_>,
     ) -> Result<Map<String, Json>, Undecodable> {
-        let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == GateKind::Output);
+        let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && is_seen(gate.kind));
         let fields = gate.map_or(&[][..], |gate| &gate.fields);
         let field = |&field: &_| {
             let info = model.pool.var_info(field);

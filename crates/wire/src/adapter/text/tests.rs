@@ -1,6 +1,7 @@
 use super::*;
 use crate::adapter::{LengthField, LengthUnit};
 use crate::codec::layout::{Endian, MessageLayout, NumberLayout};
+use crate::codec::unsolicited::{AnswerRule, UnsolicitedPattern};
 use crate::samples::{message, model};
 
 const ECHO: &str = "model Echo {
@@ -33,6 +34,7 @@ fn lines(more: Option<&str>, outputs: &[(&str, &str)]) -> TextProtocol {
         framing: Framing::Line,
         input_end: None,
         reset: Vec::new(),
+        ..TextProtocol::default()
     }
 }
 
@@ -94,6 +96,7 @@ fn a_message_that_lies_about_its_length_is_unreadable() {
         framing: Framing::Counted(LengthField { at: 1, number, counts: LengthUnit::Message }),
         input_end: None,
         reset: Vec::new(),
+        ..TextProtocol::default()
     };
     let lies = |length: &str| {
         let command = format!("printf '\\001\\{length}\\000\\007\\003'; sleep 9");
@@ -137,6 +140,7 @@ fn binary_messages_are_sent_and_read() {
             framing: framing.clone(),
             input_end: None,
             reset,
+            ..TextProtocol::default()
         }
     };
     let model = model(ECHO);
@@ -240,6 +244,7 @@ fn a_binary_reset_is_compared_by_its_digits() {
             framing: Framing::Fixed(3),
             input_end: None,
             reset: vec![step],
+            ..TextProtocol::default()
         };
         let spec = SutSpec::Stdio("cat".into());
         TextAdapter::new(&spec, speech, Arc::new(model(ECHO)), &RemoteConnection::default()).unwrap().reset()
@@ -247,4 +252,81 @@ fn a_binary_reset_is_compared_by_its_digits() {
     assert_eq!(reset("0a..ff"), Ok(()));
     let error = reset("0b.*").unwrap_err();
     assert!(matches!(&error, AdapterError::ResetRefused(refused) if refused.answer == "0a0bff"), "{error}");
+}
+
+/// Returns rules for texts.
+fn unsolicited(ignore: &[&str], answer: &[(&str, &str)]) -> UnsolicitedConfig {
+    let rule = |(pattern, answer): &(&str, &str)| AnswerRule::Text {
+        pattern: (*pattern).to_owned(),
+        answer: (*answer).to_owned(),
+    };
+    UnsolicitedConfig {
+        ignore: ignore.iter().map(|text| UnsolicitedPattern::Text((*text).to_owned())).collect(),
+        answer: answer.iter().map(rule).collect(),
+    }
+}
+
+#[test]
+fn unsolicited_messages_are_answered_or_ignored_and_never_outputs() {
+    let rules = unsolicited(&["INFO .*"], &[(r"PING (?P<n>\d+)", "PONG {n}")]);
+    let protocol = TextProtocol { unsolicited: rules, ..lines(None, &PONG) };
+    // What it reads it repeats, so that the answer comes back as an output.
+    let mut adapter = started("echo INFO x; echo PING 7; cat", protocol, SOON);
+    let Observation::Output(said) = adapter.observe(SOON).unwrap() else { panic!("the answer comes back") };
+    assert_eq!(said.label, message(&model(ECHO), "SAID", &[7]));
+    assert!(said.is_first, "what the model does not see is no reply");
+    let told = adapter.take_unsolicited();
+    let texts: Vec<(&str, Option<&str>)> =
+        told.iter().map(|told| (told.text.as_str(), told.answer.as_deref())).collect();
+    assert_eq!(texts, [("INFO x", None), ("PING 7", Some("PONG 7"))]);
+    assert_eq!(adapter.take_unsolicited(), [], "they are told once");
+    assert!(adapter.notation().is_none(), "a script would take them for replies");
+}
+
+/// A system that only sends what is ignored is silent to the model, however much it sends.
+#[test]
+fn a_flood_of_ignored_messages_is_silence() {
+    let protocol = TextProtocol { unsolicited: unsolicited(&["tick"], &[]), ..lines(None, &PONG) };
+    let mut adapter = started("yes tick", protocol, SOON);
+    assert_eq!(adapter.observe(Duration::from_millis(20)), Ok(Observation::Quiet));
+    assert_eq!(adapter.poll(), Ok(None));
+    assert!(!adapter.take_unsolicited().is_empty());
+}
+
+/// A dead system is not silent because the last it sent is ignored.
+#[test]
+fn the_end_after_an_unsolicited_message_is_an_end() {
+    let protocol = TextProtocol { unsolicited: unsolicited(&[], &[("PING", "PONG")]), ..lines(None, &PONG) };
+    let mut adapter = started("echo PING; exit 3", protocol, SOON);
+    assert_eq!(adapter.observe(SOON).unwrap_err(), AdapterError::Ended { status: "exit status: 3".into() });
+}
+
+#[test]
+fn a_reset_takes_the_answer_it_expects_and_skips_the_others() {
+    let expect = |text: &str| ResetStep { send: None, expect: Some(text.into()) };
+    let protocol = TextProtocol {
+        unsolicited: unsolicited(&["INFO .*"], &[("PING", "PONG 1")]),
+        reset: vec![expect("INFO 1"), expect("READY")],
+        ..lines(None, &PONG)
+    };
+    let command = "echo INFO 1; echo INFO 2; echo PING; read x; [ \"$x\" = 'PONG 1' ] && echo READY; cat";
+    let mut adapter = started(command, protocol, SOON);
+    assert_eq!(adapter.poll(), Ok(None), "nothing of the reset is left");
+}
+
+#[test]
+fn an_observed_input_is_read_like_an_output() {
+    let spec = model(
+        "model Beat { input SAY(n: int) output SAID(n: int) output OTHER observed input TICK(n: int)
+            state a { on SAY emit SAID emit OTHER on TICK } }",
+    );
+    let outputs = [("TICK", r"tick (?P<n>\d+)"), PONG[0], PONG[1]];
+    let connection = RemoteConnection { limit: SOON, ..RemoteConnection::default() };
+    let command = SutSpec::Stdio("echo tick 3; cat".into());
+    let mut adapter =
+        TextAdapter::new(&command, lines(None, &outputs), Arc::new(spec.clone()), &connection).unwrap();
+    adapter.reset().unwrap();
+    let tick = spec.sts.gate_named("TICK").unwrap();
+    let seen = adapter.observe(SOON).map(Observation::label);
+    assert_eq!(seen, Ok(Some(Label::Input(tick, vec![ioxide_model::value::Value::int(3)]))));
 }

@@ -85,6 +85,7 @@ fn text(address: &str, connection: &RemoteConnection) -> TextAdapter {
         framing: Framing::Line,
         input_end: None,
         reset: Vec::new(),
+        ..TextProtocol::default()
     };
     TextAdapter::new(&SutSpec::Tcp(address.into()), speech, Arc::new(model(ECHO)), connection).unwrap()
 }
@@ -294,6 +295,7 @@ fn one_thread_reads_while_another_one_writes() {
         framing: Framing::Line,
         input_end: None,
         reset: Vec::new(),
+        ..TextProtocol::default()
     };
     let spec = SutSpec::Tcp(server.address.clone());
     let mut adapter = TextAdapter::new(&spec, speech, Arc::clone(&model), &server.trusted()).unwrap();

@@ -6,14 +6,14 @@ use thiserror::Error;
 
 use ioxide_model::label::Label;
 use ioxide_model::sort::{DataKind, Sort};
-use ioxide_model::sts::{Gate, GateKind, Model};
+use ioxide_model::sts::{Gate, Model};
 use ioxide_record::json::{self, JsonError};
 use ioxide_record::line::cut;
 
 use super::message::{HttpResponse, ResponsePart};
 use crate::codec::form::JsonForm;
 use crate::codec::text::{full_regex, value_json};
-use crate::codec::{ProtocolProblem, Undecodable};
+use crate::codec::{ProtocolProblem, Undecodable, is_seen};
 
 /// The conditions under which an answer is an output, as configured: all that are given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -156,6 +156,12 @@ impl AnswerReader {
         self.to.is_empty() || to.is_none_or(|to| self.to.iter().any(|other| other == to))
     }
 
+    /// Returns whether a message of a stream meets the conditions.
+    #[must_use]
+    pub fn fits_event(&self, response: &HttpResponse, to: Option<&str>) -> bool {
+        self.concerns(response, to) && matches!(self.values(response), Ok(Ok(_)))
+    }
+
     /// Returns whether the part of the conversation, the status and the input answered fit, whatever the content is.
     fn concerns(&self, response: &HttpResponse, to: Option<&str>) -> bool {
         let is_part = match (&response.part, &self.event) {
@@ -265,7 +271,7 @@ impl AnswerReader {
             let value = form.read_value(&model.pool, sort, &value.ok_or_else(expected)?);
             values.push(value.map_err(|error| error.with_place(&field).with_place(name))?);
         }
-        let is_it = |gate: &Gate| *gate.name == *name && gate.kind == GateKind::Output;
+        let is_it = |gate: &Gate| *gate.name == *name && is_seen(gate.kind);
         let gate = model.sts.gates.iter_enumerated().find(|(_, gate)| is_it(gate)).map(|(id, _)| id);
         let label = gate.and_then(|gate| Label::message(&model.sts, gate, values));
         label.ok_or_else(|| format!("the model has no output `{name}`").into())
@@ -313,7 +319,7 @@ fn groups_of(pattern: &Regex, text: &str) -> Option<Vec<(String, Option<String>)
 }
 
 fn fields_of(model: &Model, name: &str) -> Vec<(String, Sort)> {
-    let is_it = |gate: &&Gate| *gate.name == *name && gate.kind == GateKind::Output;
+    let is_it = |gate: &&Gate| *gate.name == *name && is_seen(gate.kind);
     let fields = model.sts.gates.iter().find(is_it).map_or(&[][..], |gate| &gate.fields);
     let named = |&field: &_| {
         let info = model.pool.var_info(field);

@@ -1,6 +1,7 @@
 //! Server-sent events and WebSockets.
 
 use super::*;
+use crate::codec::unsolicited::{AnswerRule, UnsolicitedConfig, UnsolicitedPattern};
 
 const FEED: &str = "model Feed {
     input OPEN
@@ -12,6 +13,16 @@ const FEED: &str = "model Feed {
 }";
 
 fn feed(websocket: bool, tells_end: bool, serve: impl Fn(TcpStream) + Send + 'static) -> HttpAdapter {
+    feed_with(websocket, tells_end, HttpConfig::default(), serve)
+}
+
+/// Returns a feed with the further settings of `config`.
+fn feed_with(
+    websocket: bool,
+    tells_end: bool,
+    config: HttpConfig,
+    serve: impl Fn(TcpStream) + Send + 'static,
+) -> HttpAdapter {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
@@ -42,7 +53,7 @@ fn feed(websocket: bool, tells_end: bool, serve: impl Fn(TcpStream) + Send + 'st
         http: HttpConfig {
             inputs: vec![("OPEN".into(), open), ("SAY".into(), say)],
             outputs: vec![("OPENED".into(), opened), ("TICK".into(), tick), ("CLOSED".into(), closed)],
-            ..HttpConfig::default()
+            ..config
         },
         reset: Vec::new(),
     };
@@ -215,4 +226,50 @@ fn a_websocket_that_is_none_is_told() {
         let error = seen.unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
+}
+
+#[test]
+fn unsolicited_messages_of_a_stream_are_ignored_or_answered() {
+    let events = |mut stream: TcpStream| {
+        request(&mut stream);
+        let text = "event: beat\ndata: 1\n\nevent: tick\ndata: {\"n\": 1}\n\nevent: tick\ndata: hello\n\n";
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+        stream.write_all(format!("{head}{text}").as_bytes()).unwrap();
+        let _ = request(&mut stream);
+    };
+    let beat = AnswerConfig { event: Some("beat".into()), ..AnswerConfig::default() };
+    let rules = UnsolicitedConfig {
+        ignore: vec![UnsolicitedPattern::Text("hello".into())],
+        answer: vec![AnswerRule::Text { pattern: r"ping (\d+)".into(), answer: "{{\"n\": {1}}}".into() }],
+    };
+    let config = || HttpConfig {
+        ignored_events: vec![beat.clone()],
+        unsolicited: rules.clone(),
+        ..HttpConfig::default()
+    };
+    let mut adapter = feed_with(false, true, config(), events);
+    hears(&mut adapter, &[("OPENED", &[]), ("TICK", &[1])]);
+    assert_eq!(
+        adapter.observe(Duration::from_millis(30)),
+        Ok(Observation::Quiet),
+        "only what is ignored came"
+    );
+    let texts: Vec<String> = adapter.take_unsolicited().into_iter().map(|told| told.text).collect();
+    assert_eq!(texts, ["1", "hello"]);
+    // What it is answered it sends back, as a message that the model sees.
+    let pinging = |mut stream: TcpStream| {
+        if request(&mut stream).is_none() {
+            return;
+        }
+        stream.write_all(SWITCH.as_bytes()).unwrap();
+        stream.write_all(&[&[0x81, 6][..], b"ping 5"].concat()).unwrap();
+        while let Some((1, payload)) = frame(&mut stream) {
+            stream.write_all(&[&[0x81, payload.len() as u8][..], &payload].concat()).unwrap();
+        }
+    };
+    let mut adapter = feed_with(true, true, config(), pinging);
+    hears(&mut adapter, &[("OPENED", &[]), ("TICK", &[5])]);
+    let told = adapter.take_unsolicited();
+    assert_eq!(told.len(), 1);
+    assert_eq!((told[0].text.as_str(), told[0].answer.as_deref()), ("ping 5", Some("{\"n\": 5}")));
 }
