@@ -177,13 +177,12 @@ def measure_ioxide_before(arguments, folder, config, fault, seed):
 
 
 def summarise_failure(output):
-    """Returns the line that says why a run failed."""
+    """Returns the line that names the failure: the reply that cannot be read, or the id of the failure."""
     lines = [line.strip() for line in output.splitlines()]
-    patterns = [r"^unreadable ", r"^expected", r"^not allowed", r"^(the )?(system|service|model) ", r"fail"]
-    for pattern in patterns:
+    for word in ("unreadable ", "id "):
         for line in lines:
-            if re.search(pattern, line):
-                return line[:160]
+            if line.startswith(word):
+                return re.sub(r"\s+", " ", line)[:160]
     return "failed"
 
 

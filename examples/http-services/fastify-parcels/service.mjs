@@ -171,7 +171,7 @@ app.route({
     if (after && start < 0) return refuse(reply, 400, "Bad Request", "unknown cursor");
     found = found.slice(start + 1).filter((one) => express === undefined || one.express === express);
     const page = found.slice(0, limit).map(show);
-    if (fault === "price-text") reply.serializer(JSON.stringify);
+    if (fault === "price-text") reply.type("application/json; charset=utf-8").serializer(JSON.stringify);
     return reply.send(found.length > limit ? { parcels: page, next: page.at(-1).id } : { parcels: page });
   },
 });
@@ -209,7 +209,7 @@ app.route({
   handler(request, reply) {
     const stored = parcels.get(request.params.id);
     if (!stored) return refuse(reply, 404, "Not Found", "no such parcel");
-    if (fault === "price-text") reply.serializer(JSON.stringify);
+    if (fault === "price-text") reply.type("application/json; charset=utf-8").serializer(JSON.stringify);
     return reply.send(show(stored));
   },
 });

@@ -98,6 +98,8 @@ def parse(text, schema):
 
 class Mock(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body of a reply in one packet: two would wait for an acknowledgement between them.
+    wbufsize = -1
 
     def log_message(self, *_):
         pass
