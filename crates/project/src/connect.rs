@@ -270,6 +270,10 @@ impl SystemConnection {
             (SutSpec::Tcp(address), ProtocolConfig::Protocol) => {
                 Box::new(TcpAdapter::connect(address, interface, connection.clone())?)
             }
+            (SutSpec::Udp(address), ProtocolConfig::Protocol) => {
+                let reason = StartProblem::Description("the adapter protocol needs a stream".into());
+                return Err(AdapterError::Start { what: format!("udp:{address}"), reason });
+            }
             (SutSpec::Model(file), ProtocolConfig::Protocol) => {
                 let reason = StartProblem::Description("ioxide simulates a model; it has no address".into());
                 return Err(AdapterError::Start { what: file.clone(), reason });

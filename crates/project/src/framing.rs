@@ -3,11 +3,15 @@
 use ioxide_wire::adapter::{Framing, LengthField, LengthUnit};
 use ioxide_wire::codec::layout::{Endian, NumberLayout};
 
+use super::system::AddressKind;
 use super::table::ProjectTable;
 use crate::error::ProjectError;
 
 /// The framing of a text.
-pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, ProjectError> {
+pub(super) fn of_text(system: &ProjectTable<'_>, transport: AddressKind) -> Result<Framing, ProjectError> {
+    if transport == AddressKind::Datagrams {
+        return of_datagrams(system);
+    }
     match words(system)?.as_ref().map(|(kind, rest)| (kind.as_str(), rest.as_str())) {
         None | Some(("line", "")) => Ok(Framing::Line),
         Some(("delimiter", mark)) if !mark.is_empty() => Ok(Framing::Delimiter(mark.to_owned())),
@@ -19,7 +23,14 @@ pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, ProjectError
 }
 
 /// The framing of binary messages.
-pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Framing, ProjectError> {
+pub(super) fn of_binary(
+    system: &ProjectTable<'_>,
+    endian: Endian,
+    transport: AddressKind,
+) -> Result<Framing, ProjectError> {
+    if transport == AddressKind::Datagrams {
+        return of_datagrams(system);
+    }
     let ways =
         "`fixed:BYTES`, `length:BYTES` (1 to 8) or a table { length = \"u16\", at = 2, counts = \"rest\" }";
     if system.is_table("framing") {
@@ -35,6 +46,16 @@ pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Fra
             .wrong_value("kind", "`framing` is missing: it defines where a message ends")
             .with_help(format!("`framing` is {ways}"))),
     }
+}
+
+/// The framing of datagrams, which needs no word.
+fn of_datagrams(system: &ProjectTable<'_>) -> Result<Framing, ProjectError> {
+    if system.has("framing")
+        && (system.is_table("framing") || system.text("framing")?.as_deref() != Some("datagram"))
+    {
+        return Err(system.wrong_value("framing", "one datagram is one message; leave it out"));
+    }
+    Ok(Framing::Datagram)
 }
 
 /// Splits `framing` at its colon, as in `length:4`: the kind, and what follows (empty if nothing does).

@@ -98,12 +98,7 @@ pub fn find_system_facts(
     let mut commands: Vec<String> = Vec::new();
     match source {
         SystemSource::Typed(spec) => {
-            let text = match spec {
-                SutSpec::Stdio(command) => format!("stdio:{command}"),
-                SutSpec::Tcp(address) => format!("tcp:{address}"),
-                SutSpec::Model(path) => format!("model:{path}"),
-            };
-            let text = secrets.hide(&text);
+            let text = secrets.hide(&spec.to_string());
             if let SutSpec::Stdio(command) = spec {
                 commands.push(command.clone());
             }

@@ -1,6 +1,7 @@
 //! Free ports of this machine; this process gives none of them out twice.
 
-use std::net::TcpListener;
+use std::io;
+use std::net::{TcpListener, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::ProjectError;
@@ -29,10 +30,20 @@ pub fn take() -> Result<u16, ProjectError> {
 }
 
 fn find_free_port() -> Result<u16, ProjectError> {
-    let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    bound
-        .map(|place| place.port())
-        .map_err(|error| ProjectError::new(format!("there is no free port: {error}")))
+    // A system may listen at both: DNS does.
+    let port_of_both = || {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let place = listener.local_addr()?;
+        UdpSocket::bind(place).map(|_| place.port())
+    };
+    let mut found = port_of_both();
+    for _ in 0..LOOKS {
+        if found.is_ok() {
+            break;
+        }
+        found = port_of_both();
+    }
+    found.map_err(|error: io::Error| ProjectError::new(format!("there is no free port: {error}")))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use ioxide_wire::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, ItemsCo
 
 use super::framing;
 use super::reset;
+use super::system::AddressKind;
 use super::table::ProjectTable;
 use super::unsolicited;
 use crate::error::ProjectError;
@@ -53,7 +54,10 @@ pub(super) const HTTP: [&str; 9] =
     ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies", "ignore", "answer"];
 
 /// The text of a system.
-pub(super) fn read_text_protocol(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectError> {
+pub(super) fn read_text_protocol(
+    system: &ProjectTable<'_>,
+    transport: AddressKind,
+) -> Result<TextProtocol, ProjectError> {
     let text = TextConfig {
         parts: templates(system.texts("parts")?),
         inputs: templates(system.texts("inputs")?),
@@ -66,7 +70,12 @@ pub(super) fn read_text_protocol(system: &ProjectTable<'_>) -> Result<TextProtoc
         (Ok(Some(table)), Some(name)) => table.wrong_value(name, &problem.to_string()),
         _ => system.wrong_value(key, problem.to_string().trim_start_matches(&format!("{key}: "))),
     })?;
-    let (framing, input_end) = (framing::of_text(system)?, system.text("input_end")?);
+    let (framing, input_end) = (framing::of_text(system, transport)?, system.text("input_end")?);
+    if framing == Framing::Datagram
+        && let Some(key) = ["more", "counted"].into_iter().find(|key| system.has(key))
+    {
+        return Err(system.wrong_value(key, "a datagram is a whole message"));
+    }
     if input_end.is_some() && matches!(framing, Framing::Length(_)) {
         return Err(system.wrong_value("input_end", "a message with a length before it needs no end"));
     }
@@ -132,7 +141,10 @@ fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, ProjectErro
 }
 
 /// Reads the binary messages of a system, and its reset.
-pub(super) fn binary(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectError> {
+pub(super) fn binary(
+    system: &ProjectTable<'_>,
+    transport: AddressKind,
+) -> Result<TextProtocol, ProjectError> {
     let endian = match system.text("endian")?.map(|text| text.parse()) {
         None => Endian::Big,
         Some(Ok(endian)) => endian,
@@ -160,7 +172,7 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectE
         Ok::<_, ProjectError>(ResetStep { send, expect: step.expect.map(pattern) })
     };
     let reset = reset::steps(system)?.into_iter().map(step).collect::<Result<_, _>>()?;
-    let framing = framing::of_binary(system, endian)?;
+    let framing = framing::of_binary(system, endian, transport)?;
     let unsolicited = unsolicited::of_binary(system, endian)?;
     Ok(TextProtocol {
         words: MessageFormat::Binary(binary),

@@ -128,7 +128,7 @@ pub(super) fn read_renewal(
     }
     match (protocol, spec) {
         (ProtocolConfig::Protocol, _) => by_adapter(system, spec, said.as_deref()),
-        (ProtocolConfig::Own(_) | ProtocolConfig::Http(_), SutSpec::Tcp(_)) => {
+        (ProtocolConfig::Own(_) | ProtocolConfig::Http(_), spec) if spec.is_address() => {
             by_server(system, protocol, said.as_deref())
         }
         (ProtocolConfig::Own(_) | ProtocolConfig::Http(_), _) => by_process(system, said.as_deref()),
@@ -188,7 +188,7 @@ fn by_adapter(
     said: Option<&str>,
 ) -> Result<SystemRenewal, ProjectError> {
     match said {
-        Some("restart") if matches!(spec, SutSpec::Tcp(_)) => restart(system),
+        Some("restart") if spec.is_address() => restart(system),
         Some("restart") => Ok(SystemRenewal::Restart),
         Some("adapter") => Ok(SystemRenewal::Own),
         // The adapter resets itself, which need not reset the server that was started with it.

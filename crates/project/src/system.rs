@@ -7,7 +7,7 @@ use ioxide_wire::adapter::managed::SystemRenewal;
 use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness};
 use ioxide_wire::adapter::text::MessageFormat;
 use ioxide_wire::adapter::tls::{Roots, TlsConfig};
-use ioxide_wire::adapter::{BadSpec, SutSpec};
+use ioxide_wire::adapter::{BadSpec, ListenAddress, SutSpec, host_and_port};
 use ioxide_wire::codec::BadProtocol;
 use ioxide_wire::codec::http::{BadUrl, Url};
 use ioxide_wire::codec::overlap;
@@ -74,7 +74,7 @@ impl DescribedSystem {
     pub(crate) fn from_typed(spec: SutSpec) -> Self {
         let secrets = match spec {
             SutSpec::Stdio(_) => secrets::inherited_secrets(),
-            SutSpec::Tcp(_) | SutSpec::Model(_) => Secrets::none(),
+            SutSpec::Tcp(_) | SutSpec::Udp(_) | SutSpec::Model(_) => Secrets::none(),
         };
         Self {
             reach: reach(&spec, None),
@@ -271,9 +271,10 @@ pub(crate) fn connection_config(
     table.check_keys(&[more, of_kind, &[place]].concat(), &[more, of_kind, places].concat())?;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read_tls(table)?;
+    let transport = if place == "address" { AddressKind::of(&at) } else { AddressKind::Stream };
     let (at, protocol) = match kind {
-        "text" => (at, ProtocolConfig::Own(Box::new(protocol::read_text_protocol(table)?))),
-        "binary" => (at, ProtocolConfig::Own(Box::new(protocol::binary(table)?))),
+        "text" => (at, ProtocolConfig::Own(Box::new(protocol::read_text_protocol(table, transport)?))),
+        "binary" => (at, ProtocolConfig::Own(Box::new(protocol::binary(table, transport)?))),
         "http" => {
             let url: Url =
                 at.parse().map_err(|error: BadUrl| table.wrong_value(place, &error.to_string()))?;
@@ -289,9 +290,36 @@ pub(crate) fn connection_config(
     if tls.is_some() && place == "command" {
         return Err(table.wrong_value("tls", "only a connection to an `address` is encrypted"));
     }
-    let spec = format!("{way}:{at}").parse();
-    let spec = spec.map_err(|error: BadSpec| table.wrong_value(place, &error.to_string()))?;
-    Ok(ConnectionConfig { spec, protocol, tls })
+    if tls.is_some() && transport == AddressKind::Datagrams {
+        return Err(table.wrong_value("tls", "datagrams cannot be encrypted"));
+    }
+    let wrong = |error: BadSpec| table.wrong_value(place, &error.to_string());
+    let spec = match transport {
+        AddressKind::Datagrams if kind == "tcp" => {
+            return Err(
+                table.wrong_value(place, "an adapter is reached by a stream; `udp:` is for text and binary")
+            );
+        }
+        AddressKind::Datagrams => host_and_port(at.trim_start_matches("udp:")).map(SutSpec::Udp),
+        AddressKind::Stream => format!("{way}:{at}").parse(),
+    };
+    Ok(ConnectionConfig { spec: spec.map_err(wrong)?, protocol, tls })
+}
+
+/// The kind of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AddressKind {
+    /// A stream of bytes.
+    Stream,
+    /// `udp:HOST:PORT`: datagrams.
+    Datagrams,
+}
+
+impl AddressKind {
+    /// Returns the kind of the address that is written so.
+    fn of(address: &str) -> Self {
+        if address.starts_with("udp:") { Self::Datagrams } else { Self::Stream }
+    }
 }
 
 /// Returns the description of a system; with [`Variables::unset`], for its settings alone.
@@ -302,7 +330,7 @@ pub(crate) fn describe_system(
 ) -> Result<DescribedSystem, ProjectError> {
     let kind = system.text("kind")?;
     let connections = connections::read_connections(system, kind.as_deref(), variables, parts)?;
-    let is_address = |one: &&ConnectedSystem| matches!(one.spec, SutSpec::Tcp(_));
+    let is_address = |one: &&ConnectedSystem| one.spec.is_address();
     let (ConnectionConfig { spec, protocol, tls }, places) =
         match connections.iter().find(is_address).or(connections.first()) {
             Some(first) => {
@@ -360,10 +388,7 @@ pub(crate) fn describe_system(
 
 /// Returns the time for which a connection may be refused: the time to be ready for an address, zero for others.
 fn reach(spec: &SutSpec, ready_ms: Option<u64>) -> Duration {
-    match spec {
-        SutSpec::Tcp(_) => Duration::from_millis(ready_ms.unwrap_or(REACH_MS)),
-        SutSpec::Stdio(_) | SutSpec::Model(_) => Duration::ZERO,
-    }
+    if spec.is_address() { Duration::from_millis(ready_ms.unwrap_or(REACH_MS)) } else { Duration::ZERO }
 }
 
 /// The server that must run, if there is one.
@@ -374,10 +399,7 @@ fn server(
     spec: &SutSpec,
 ) -> Result<Option<ServerConfig>, ProjectError> {
     let text = |key| Ok::<_, ProjectError>(system.text(key)?.map(|text| variables.fill_text(&text)));
-    let address = match spec {
-        SutSpec::Tcp(address) => Some(address.clone()),
-        SutSpec::Stdio(_) | SutSpec::Model(_) => None,
-    };
+    let address = spec.listen_address();
     let Some(start) = text("start")? else {
         let of_server =
             if address.is_some() { &["ready", "stop"][..] } else { &["ready", "ready_ms", "stop"] };
@@ -403,15 +425,19 @@ fn server(
 fn probe(system: &ProjectTable<'_>, text: &str) -> Result<ServerReadiness, ProjectError> {
     match text.split_once(':') {
         Some(("tcp", address)) if address.contains(':') => {
-            Ok(ServerReadiness::Port(address.trim().to_owned()))
+            Ok(ServerReadiness::Port(ListenAddress::Tcp(address.trim().to_owned())))
+        }
+        Some(("udp", address)) if address.contains(':') => {
+            Ok(ServerReadiness::Port(ListenAddress::Udp(address.trim().to_owned())))
         }
         Some(("line", line)) if !line.trim().is_empty() => Ok(ServerReadiness::Line(line.trim().to_owned())),
         Some(("http" | "https", _)) => match text.parse::<Url>() {
             Ok(_) => Ok(ServerReadiness::Http(text.to_owned())),
             Err(error) => Err(system.wrong_value("ready", &error.to_string())),
         },
-        _ => {
-            Err(system.wrong_value("ready", "write `tcp:HOST:PORT`, `http://HOST:PORT/PATH` or `line:TEXT`"))
-        }
+        _ => Err(system.wrong_value(
+            "ready",
+            "write `tcp:HOST:PORT`, `udp:HOST:PORT`, `http://HOST:PORT/PATH` or `line:TEXT`",
+        )),
     }
 }

@@ -4,7 +4,7 @@ use ioxide_wire::adapter::managed::SystemRenewal;
 use ioxide_wire::adapter::server::ServerReadiness;
 use ioxide_wire::adapter::text::MessageFormat;
 use ioxide_wire::adapter::tls::{Roots, TlsConfig};
-use ioxide_wire::adapter::{Framing, HttpResetStep, LengthUnit, ResetStep};
+use ioxide_wire::adapter::{Framing, HttpResetStep, LengthUnit, ListenAddress, ResetStep};
 use ioxide_wire::codec::layout::{Endian, NumberLayout};
 use ioxide_wire::codec::text::AnnouncedFrame;
 
@@ -59,7 +59,10 @@ fn systems_are_described() {
     assert_eq!(server.spec, SutSpec::Tcp("127.0.0.1:7".into()));
     let config = server.server.expect("it is started");
     assert_eq!((config.start.as_str(), config.stop.as_deref()), ("serve 7", Some("unserve")));
-    assert_eq!((config.ready, config.limit.as_millis()), (ServerReadiness::Port("127.0.0.1:7".into()), 500));
+    assert_eq!(
+        (config.ready, config.limit.as_millis()),
+        (ServerReadiness::Port(ListenAddress::Tcp("127.0.0.1:7".into())), 500)
+    );
 }
 
 #[test]
@@ -471,7 +474,8 @@ fn a_server_has_time_to_listen() {
     let started = x("start = \"serve\"");
     assert_eq!(started.reach, Duration::from_millis(READY_MS));
     let server = started.server.expect("it is started");
-    assert_eq!((server.ready, server.address.as_deref()), (ServerReadiness::Port("h:1".into()), Some("h:1")));
+    let address = ListenAddress::Tcp("h:1".into());
+    assert_eq!((server.ready, server.address), (ServerReadiness::Port(address.clone()), Some(address)));
     check("kind = \"tcp\"\naddress = \"h:1\"\nready = \"line:up\"", &["ioxide.toml:4", "`start`"]);
     check("kind = \"stdio\"\ncommand = \"x\"\nready_ms = 1", &["ioxide.toml:4", "`start`"]);
 }

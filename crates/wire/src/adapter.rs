@@ -50,6 +50,8 @@ pub mod text;
 #[cfg(feature = "external")]
 pub mod tls;
 #[cfg(feature = "external")]
+mod udp;
+#[cfg(feature = "external")]
 mod unsolicited_log;
 #[cfg(feature = "external")]
 mod wire;
@@ -70,11 +72,13 @@ pub use self::interrupt::Interrupt;
 pub use self::message_time::MessageLimits;
 pub use self::notation::WireNotation;
 #[cfg(feature = "external")]
+pub use self::ports::ListenAddress;
+#[cfg(feature = "external")]
 pub use self::remote::{ClockKind, RemoteConnection};
 #[cfg(feature = "external")]
 pub use self::reset::{HttpResetStep, ResetStep};
 #[cfg(feature = "external")]
-pub use self::spec::{BadSpec, SutSpec};
+pub use self::spec::{BadSpec, SutSpec, host_and_port};
 pub use crate::protocol::PartPlace;
 
 /// The system under test.
@@ -180,6 +184,12 @@ pub trait Adapter {
     /// reset restarts it anyway.
     fn restart_at_next_reset(&mut self) -> bool {
         false
+    }
+
+    /// Returns whether the end of the system would be seen: a connection or a stream to it is open. Where it is not, as
+    /// for datagrams, silence says nothing about whether the system is there.
+    fn is_connected(&self) -> bool {
+        true
     }
 
     /// Returns the exit status of a system that has ended, if it had one.

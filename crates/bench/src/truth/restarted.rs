@@ -14,7 +14,7 @@ use ioxide_model::sts::Model;
 use ioxide_run::campaign::run_seed;
 use ioxide_wire::adapter::managed::{ManagedAdapter, SystemRenewal};
 use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
-use ioxide_wire::adapter::{Interrupt, RemoteConnection};
+use ioxide_wire::adapter::{Interrupt, ListenAddress, RemoteConnection};
 use tempfile::TempDir;
 
 use super::child::{self, ChildPlace};
@@ -89,7 +89,7 @@ fn free_port() -> io::Result<u16> {
 }
 
 fn server_config(start: String, address: SocketAddr) -> ServerConfig {
-    let address = address.to_string();
+    let address = ListenAddress::Tcp(address.to_string());
     ServerConfig {
         start,
         ready: ServerReadiness::Port(address.clone()),

@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod udp;
 mod unsolicited;
 
 use std::fs;
@@ -14,6 +15,17 @@ use crate::program::print_in;
 const FAIL: i32 = 1;
 /// Exit code 2: the project file or the command line is wrong.
 const USAGE: i32 = 2;
+/// Exit code 6: no verdict.
+const TROUBLE: i32 = 6;
+
+/// A ping is answered by a pong, and nothing else happens.
+const ECHO: &str = "model Echo {
+    input ping
+    output pong
+    state idle { on ping -> busy }
+    state busy { emit pong -> idle }
+}
+";
 
 /// A folder with a model and the project file of the system `s`.
 struct Folder(tempfile::TempDir);

@@ -31,6 +31,8 @@ pub enum Framing {
     Fixed(usize),
     /// After as many bytes as a number inside the frame says; the number is a part of the message.
     Counted(LengthField),
+    /// Nowhere within a datagram: all of it is one frame. No stream has this framing.
+    Datagram,
 }
 
 /// A number inside a frame that says how long the frame is.
@@ -262,6 +264,7 @@ impl Frames {
             Framing::Length(width) => by_length(rest, *width)?,
             Framing::Fixed(length) => (rest.len() >= *length).then_some((0, *length, *length)),
             Framing::Counted(field) => field.frame_bounds(rest)?,
+            Framing::Datagram => None,
         };
         let Some((from, to, next)) = found else {
             // Remembered, so that a long frame that comes in many pieces is searched once, not once per piece.
@@ -364,7 +367,7 @@ impl Framing {
         match self {
             Self::Line => text.contains(['\n', '\r']),
             Self::Delimiter(mark) => overlaps(text, mark),
-            Self::Length(_) | Self::Fixed(_) | Self::Counted(_) => false,
+            Self::Length(_) | Self::Fixed(_) | Self::Counted(_) | Self::Datagram => false,
         }
     }
 
@@ -375,6 +378,8 @@ impl Framing {
             Self::Line => ("\n", text.ends_with('\n')),
             Self::Delimiter(mark) => (mark.as_str(), text.ends_with(mark)),
             Self::Length(_) | Self::Fixed(_) | Self::Counted(_) => ("", true),
+            // Nothing has to end a datagram; if something is given, it does.
+            Self::Datagram => ("", false),
         };
         let end = end.unwrap_or(usual);
         if has_it || text.ends_with(end) { text.to_owned() } else { format!("{text}{end}") }
@@ -393,7 +398,9 @@ impl Framing {
                 let length = number.bytes(bytes.len() as i128);
                 length.map_err(|_| UnwritableMessage::LengthPrefix)?
             }
-            Self::Line | Self::Delimiter(_) | Self::Fixed(_) | Self::Counted(_) => Vec::new(),
+            Self::Line | Self::Delimiter(_) | Self::Fixed(_) | Self::Counted(_) | Self::Datagram => {
+                Vec::new()
+            }
         };
         Ok([&frame, bytes].concat())
     }

@@ -307,6 +307,12 @@ impl Adapter for ManagedAdapter {
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let result = self.inner().and_then(|inner| inner.observe(patience));
+        let result = match result {
+            Ok(Observation::Quiet) if self.has_ended() && !self.is_connected() => {
+                Err(AdapterError::Ended { status: "the server ended".into() })
+            }
+            result => result,
+        };
         let has_waited = !patience.is_zero();
         self.promise.iter_mut().for_each(|promise| promise.count_observation(&result, has_waited));
         self.remember_error(result)
@@ -334,6 +340,10 @@ impl Adapter for ManagedAdapter {
 
     fn awaits(&self, patience: Duration) -> Duration {
         self.inner.as_ref().map_or(patience, |inner| inner.awaits(patience))
+    }
+
+    fn is_connected(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.is_connected())
     }
 
     fn first_reply_limit(&self) -> Option<Duration> {

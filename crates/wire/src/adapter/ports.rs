@@ -1,13 +1,16 @@
-//! The holders of the TCP ports of this machine, read from the tables of the kernel without connecting.
+//! The holders of the ports of this machine, read from the tables of the kernel without connecting.
 //!
 //! A look that connects is a connection the server has to serve, and some serve only one. Where the tables cannot tell
 //! (another machine, another operating system), the answer is [`PortState::Unknown`].
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
 /// The files in which the kernel lists its TCP sockets.
-const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
+const TCP_TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
+/// The files in which the kernel lists its UDP sockets.
+const UDP_TABLES: [&str; 2] = ["/proc/net/udp", "/proc/net/udp6"];
 /// The state of a socket that waits for connections. TCP_LISTEN of the Linux kernel, as `/proc/net/tcp` shows it.
 const LISTENING: u8 = 0x0a;
 /// The time limit for a connection that is made only to see whether somebody listens. Chosen by feel: it asks the
@@ -31,24 +34,77 @@ struct PortTableLine {
     state: u8,
 }
 
+/// An address at which a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListenAddress {
+    /// HOST:PORT of TCP.
+    Tcp(String),
+    /// HOST:PORT of UDP.
+    Udp(String),
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => f.write_str(address),
+            Self::Udp(address) => write!(f, "udp:{address}"),
+        }
+    }
+}
+
+impl ListenAddress {
+    /// Returns whether somebody listens there, without connecting.
+    pub(super) fn state(&self) -> PortState {
+        match self {
+            Self::Tcp(address) => port_state(address),
+            Self::Udp(address) => udp_state(address),
+        }
+    }
+
+    /// Returns whether somebody listens there on this machine; tries it where the tables of the kernel do not tell.
+    ///
+    /// False for an address of another machine: what listens there cannot be in the way here.
+    pub(super) fn is_taken(&self) -> bool {
+        match (self.state(), self) {
+            (PortState::Listening, _) => true,
+            (PortState::Closed, _) => false,
+            (PortState::Unknown, Self::Tcp(address)) => is_here(address) && accepts(address),
+            (PortState::Unknown, Self::Udp(address)) => is_here(address) && UdpSocket::bind(address).is_err(),
+        }
+    }
+
+    /// Returns the number of sockets there that do not listen: the remaining connections of a server that has ended.
+    /// Zero where the tables of the kernel do not tell.
+    pub(super) fn lingering(&self) -> usize {
+        match self {
+            Self::Tcp(address) => lingering(address),
+            Self::Udp(_) => 0,
+        }
+    }
+
+    /// Returns whether a server there can be reached, as far as an attempt shows: nothing shows that for UDP on another
+    /// machine.
+    pub(super) fn accepts(&self) -> bool {
+        match self {
+            Self::Tcp(address) => accepts(address),
+            Self::Udp(_) => self.state() != PortState::Closed,
+        }
+    }
+}
+
+/// Returns the state of the UDP port at `address`.
+fn udp_state(address: &str) -> PortState {
+    let Some((entries, places)) = local_ports(address, &UDP_TABLES) else { return PortState::Unknown };
+    let is_held = |entry: &PortTableLine| places.iter().any(|place| holds(entry, *place));
+    if entries.iter().any(is_held) { PortState::Listening } else { PortState::Closed }
+}
+
 /// Returns the state of the port at `address`, without connecting to it.
-pub(super) fn port_state(address: &str) -> PortState {
-    let Some((entries, places)) = local_ports(address) else { return PortState::Unknown };
+fn port_state(address: &str) -> PortState {
+    let Some((entries, places)) = local_ports(address, &TCP_TABLES) else { return PortState::Unknown };
     let listens =
         |entry: &PortTableLine| entry.state == LISTENING && places.iter().any(|place| holds(entry, *place));
     if entries.iter().any(listens) { PortState::Listening } else { PortState::Closed }
-}
-
-/// Returns whether somebody listens at `address` of this machine; tries a connection where the tables of the kernel do
-/// not tell.
-///
-/// False for an address of another machine: what listens there cannot be in the way here.
-pub(super) fn is_taken(address: &str) -> bool {
-    match port_state(address) {
-        PortState::Listening => true,
-        PortState::Closed => false,
-        PortState::Unknown => is_here(address) && accepts(address),
-    }
 }
 
 fn is_here(address: &str) -> bool {
@@ -57,24 +113,24 @@ fn is_here(address: &str) -> bool {
 
 /// Returns the number of TCP sockets at `address` that do not listen: the remaining connections of a server that has
 /// ended. Zero where the tables of the kernel do not tell.
-pub(super) fn lingering(address: &str) -> usize {
-    let Some((entries, places)) = local_ports(address) else { return 0 };
+fn lingering(address: &str) -> usize {
+    let Some((entries, places)) = local_ports(address, &TCP_TABLES) else { return 0 };
     let lingers =
         |entry: &&PortTableLine| entry.state != LISTENING && places.iter().any(|place| holds(entry, *place));
     entries.iter().filter(lingers).count()
 }
 
 /// Returns whether a connection to `address` is accepted within [`CONNECT_TIMEOUT`].
-pub(super) fn accepts(address: &str) -> bool {
+fn accepts(address: &str) -> bool {
     let open = |address: SocketAddr| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok();
     address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))
 }
 
 /// Returns the tables of the kernel and the addresses that `address` stands for; `None` unless all of them are on this
 /// machine.
-fn local_ports(address: &str) -> Option<(Vec<PortTableLine>, Vec<SocketAddr>)> {
+fn local_ports(address: &str, tables: &[&str]) -> Option<(Vec<PortTableLine>, Vec<SocketAddr>)> {
     let places: Vec<SocketAddr> = address.to_socket_addrs().ok()?.collect();
-    let entries = entries()?;
+    let entries = entries(tables)?;
     (!places.is_empty() && places.iter().all(|place| is_local(place.ip()))).then_some((entries, places))
 }
 
@@ -83,9 +139,9 @@ fn is_local(place: IpAddr) -> bool {
     place.is_loopback() || TcpListener::bind((place, 0)).is_ok()
 }
 
-/// Returns the lines of the TCP tables of the kernel; `None` where there are none.
-fn entries() -> Option<Vec<PortTableLine>> {
-    let mut texts = TABLES.iter().filter_map(|table| std::fs::read_to_string(table).ok()).peekable();
+/// Returns the lines of tables of the kernel; `None` where there are none.
+fn entries(tables: &[&str]) -> Option<Vec<PortTableLine>> {
+    let mut texts = tables.iter().filter_map(|table| std::fs::read_to_string(table).ok()).peekable();
     texts.peek()?;
     Some(texts.flat_map(|text| text.lines().filter_map(entry).collect::<Vec<_>>()).collect())
 }
@@ -140,7 +196,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         assert_eq!(port_state(&address), PortState::Listening);
-        assert!(is_taken(&address));
+        assert!(ListenAddress::Tcp(address.clone()).is_taken());
         listener.set_nonblocking(true).expect("it can be");
         assert_eq!(
             listener.accept().map(drop).map_err(|error| error.kind()),
@@ -148,6 +204,17 @@ mod tests {
         );
         drop(listener);
         assert_eq!((port_state(&address), lingering(&address)), (PortState::Closed, 0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_holder_of_a_udp_port_is_seen() {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let address = ListenAddress::Udp(socket.local_addr().expect("an address").to_string());
+        assert_eq!((address.state(), address.is_taken()), (PortState::Listening, true));
+        drop(socket);
+        assert_eq!((address.state(), address.is_taken()), (PortState::Closed, false));
+        assert_eq!(ListenAddress::Udp("192.0.2.1:53".into()).state(), PortState::Unknown);
     }
 
     #[cfg(target_os = "linux")]

@@ -78,7 +78,7 @@ pub fn selftest(
     match spec {
         SutSpec::Stdio(command) => talk(SystemProcess::new(command, connection), model, connection),
         SutSpec::Tcp(address) => talk(TcpConnection::new(address, connection), model, connection),
-        SutSpec::Model(_) => (Vec::new(), String::new()),
+        SutSpec::Model(_) | SutSpec::Udp(_) => (Vec::new(), String::new()),
     }
 }
 

@@ -17,7 +17,7 @@ use ioxide_record::line::{LineRead, cut, next_line};
 
 use super::guardian::{ChildExit, GuardedChild};
 use super::http::is_up;
-use super::ports::{self, PortState};
+use super::ports::{ListenAddress, PortState};
 use super::process::{ErrorTail, keep_tail, shell};
 use super::{AdapterError, Interrupt, StartProblem};
 
@@ -37,7 +37,7 @@ pub struct ServerConfig {
     /// The time limit for it to become ready.
     pub limit: Duration,
     /// The address at which it listens, if that is known: the port must be free when the server is started.
-    pub address: Option<String>,
+    pub address: Option<ListenAddress>,
     /// The command that stops it; it is killed if there is none.
     pub stop: Option<String>,
     /// Variables added to its environment.
@@ -51,7 +51,7 @@ pub enum ServerReadiness {
     #[default]
     AtOnce,
     /// Somebody listens at this address.
-    Port(String),
+    Port(ListenAddress),
     /// The server has written a line that contains this text to its standard output.
     Line(String),
     /// A GET of this URL is answered with a status below 400.
@@ -121,7 +121,7 @@ impl SystemServer {
 
     /// Returns the address at which it will listen: that of its readiness, otherwise the configured one; `None` if
     /// neither is given.
-    fn address(&self) -> Option<&str> {
+    fn address(&self) -> Option<&ListenAddress> {
         match (&self.config.ready, &self.config.address) {
             (ServerReadiness::Port(address), _) | (_, Some(address)) => Some(address),
             _ => None,
@@ -130,7 +130,7 @@ impl SystemServer {
 
     /// Fails if somebody listens at its address already: that system would be tested instead.
     fn refuse_strangers(&self) -> Result<(), AdapterError> {
-        match self.address().filter(|address| ports::is_taken(address)) {
+        match self.address().filter(|address| address.is_taken()) {
             Some(address) => Err(self.start_error(&format!(
                 "`{address}` is in use already; stop the program that listens there, or write `{{port}}` for \
                  a free port"
@@ -143,7 +143,7 @@ impl SystemServer {
     fn await_port(&self) -> Result<(), AdapterError> {
         let Some(address) = self.address() else { return Ok(()) };
         let deadline = Instant::now() + self.config.limit;
-        while ports::is_taken(address) {
+        while address.is_taken() {
             self.interrupt.check()?;
             if Instant::now() >= deadline {
                 let limit = self.config.limit.as_millis();
@@ -178,7 +178,7 @@ impl SystemServer {
 
     /// Returns whether the kernel still holds closed connections of the last process.
     fn lingers(&self) -> bool {
-        self.address().is_some_and(|address| ports::lingering(address) > 0)
+        self.address().is_some_and(|address| address.lingering() > 0)
     }
 
     /// Waits until the connections of the server before are forgotten.
@@ -262,11 +262,11 @@ impl SystemServer {
 
     /// Returns whether somebody listens at `address`. The tables of the kernel do not show a port that is passed on to
     /// another machine or a container, so after half of the time limit a connection is tried too.
-    fn listens(&self, address: &str, elapsed: Duration) -> bool {
-        match ports::port_state(address) {
+    fn listens(&self, address: &ListenAddress, elapsed: Duration) -> bool {
+        match address.state() {
             PortState::Listening => true,
             PortState::Closed if elapsed < self.config.limit / 2 => false,
-            PortState::Closed | PortState::Unknown => ports::accepts(address),
+            PortState::Closed | PortState::Unknown => address.accepts(),
         }
     }
 
@@ -417,14 +417,14 @@ mod tests {
         };
         let ended = problem("echo no cups >&2; sleep 0.1; exit 3", ServerReadiness::Line("accepting".into()));
         assert!(ended.contains("ended before it was ready; it wrote: no cups"), "{ended}");
-        let late = problem("sleep 30", ServerReadiness::Port("127.0.0.1:1".into()));
+        let late = problem("sleep 30", ServerReadiness::Port(ListenAddress::Tcp("127.0.0.1:1".into())));
         assert!(late.contains("not ready within 800 ms"), "{late}");
     }
 
     #[test]
     fn a_port_that_somebody_has_is_refused() {
         let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = other.local_addr().unwrap().to_string();
+        let address = ListenAddress::Tcp(other.local_addr().unwrap().to_string());
         let error =
             SystemServer::start(config("sleep 30", ServerReadiness::Port(address)), Interrupt::never())
                 .unwrap_err();
@@ -449,7 +449,7 @@ mod tests {
     fn a_port_that_does_not_become_free_is_told() {
         let config = patient("echo up; sleep 30");
         let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = Some(other.local_addr().unwrap().to_string());
+        let address = Some(ListenAddress::Tcp(other.local_addr().unwrap().to_string()));
         let refused = SystemServer::start(
             ServerConfig { address: address.clone(), ..config.clone() },
             Interrupt::never(),

@@ -525,6 +525,10 @@ impl Adapter for SeveralAdapter {
         InputReceipt::Written
     }
 
+    fn is_connected(&self) -> bool {
+        self.lines.iter().any(|line| !line.is_gone && line.adapter.is_connected())
+    }
+
     /// Returns the longest limit of the connections that have sent nothing yet: it is not known which one would reply.
     fn first_reply_limit(&self) -> Option<Duration> {
         let live = self.lines.iter().filter(|line| !line.is_gone);

@@ -1,8 +1,12 @@
-//! The notation for a system under test: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`.
+//! The notation for a system under test: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`. Only the project file describes the
+//! others.
 
+use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+
+use super::ports::ListenAddress;
 
 /// A system under test as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,37 @@ pub enum SutSpec {
     Stdio(String),
     /// An address that speaks the protocol.
     Tcp(String),
+    /// An address to which datagrams are sent.
+    Udp(String),
+}
+
+impl SutSpec {
+    /// Returns whether it is the address of a server, which may be started apart from the connection.
+    #[must_use]
+    pub fn is_address(&self) -> bool {
+        self.listen_address().is_some()
+    }
+
+    /// Returns the address at which a server must listen.
+    #[must_use]
+    pub fn listen_address(&self) -> Option<ListenAddress> {
+        match self {
+            Self::Tcp(address) => Some(ListenAddress::Tcp(address.clone())),
+            Self::Udp(address) => Some(ListenAddress::Udp(address.clone())),
+            Self::Model(_) | Self::Stdio(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for SutSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model(file) => write!(f, "model:{file}"),
+            Self::Stdio(command) => write!(f, "stdio:{command}"),
+            Self::Tcp(address) => write!(f, "tcp:{address}"),
+            Self::Udp(address) => write!(f, "udp:{address}"),
+        }
+    }
 }
 
 /// A text that names no system.
@@ -47,10 +82,18 @@ impl FromStr for SutSpec {
         if rest.is_empty() {
             return Err(BadSpec::Empty(kind.into()));
         }
-        let has_port = rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         match spec {
-            Self::Tcp(address) if !has_port => Err(BadSpec::BadAddress(address)),
+            Self::Tcp(address) => host_and_port(&address).map(Self::Tcp),
             _ => Ok(spec),
         }
     }
+}
+
+/// Returns an address if it is HOST:PORT.
+///
+/// # Errors
+/// If it has no port.
+pub fn host_and_port(address: &str) -> Result<String, BadSpec> {
+    let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if has_port { Ok(address.to_owned()) } else { Err(BadSpec::BadAddress(address.to_owned())) }
 }

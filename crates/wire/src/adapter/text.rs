@@ -1,10 +1,12 @@
-//! A system that speaks a protocol of its own, text or binary, over TCP or a child's standard streams.
+//! A system that speaks a protocol of its own, text or binary, over a socket, datagrams or a child's standard streams.
 //!
 //! There is no adapter in between: inputs are written by templates and outputs read by patterns, or both by layouts. An
 //! input counts as taken once it is written; a process that has not read anything of its first input is still starting,
 //! and that is awaited. A reset connects (or starts) afresh and then, where the state outlives a connection, goes
 //! through the steps of the reset; if the answer to one is not what it must be, all of it is tried again, from a new
 //! connection on ([`ResetStep`]).
+
+mod transport;
 
 use std::io::Write;
 use std::process::ExitStatus;
@@ -16,24 +18,23 @@ use ioxide_model::sts::Model;
 use ioxide_record::line::cut;
 use regex::Regex;
 
+use self::transport::{MessageSource, StreamRules, Transport};
 use super::ended::SystemEnds;
-use super::frames::{Frames, undecodable, write_frame};
+use super::frames::{undecodable, write_frame};
 use super::notation::{BinaryNotation, TextNotation, WireNotation};
-use super::process::SystemProcess;
-use super::remote::SystemLink;
 use super::reset::{reads_like_error, until_accepted};
-use super::tcp::TcpConnection;
+use super::udp::MAX_DATAGRAM;
 use super::unsolicited_log::UnsolicitedLog;
 use super::{
     Adapter, AdapterError, ArrivedOutput, AwaitedPart, Framing, InputReceipt, Interrupt, MessageLimits,
     Observation, RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, StartProblem, SutSpec,
     UnsolicitedMessage,
 };
-use crate::codec::BadProtocol;
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
 use crate::codec::layout::{hex, unhex};
 use crate::codec::text::{FrameJoining, TextCodec, TextConfig};
 use crate::codec::unsolicited::{UnsolicitedConfig, UnsolicitedFate, UnsolicitedRules};
+use crate::codec::{BadProtocol, UnwritableMessage};
 
 /// Between the end of its frames and the end of a process. Chosen by feel: a process that dies closes its output a
 /// moment before it is gone.
@@ -127,14 +128,9 @@ impl TextAdapterCodec {
     }
 }
 
-enum Transport {
-    Process(SystemProcess),
-    Socket(TcpConnection),
-}
-
 /// A connection.
 struct TextConnection {
-    frames: Frames,
+    messages: MessageSource,
     writer: Box<dyn Write + Send>,
     started: Instant,
     /// True once a message has come.
@@ -153,16 +149,7 @@ impl TextAdapter {
         connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
         let RemoteConnection { limit, interrupt, .. } = *connection;
-        let link = match spec {
-            SutSpec::Stdio(command) => Transport::Process(SystemProcess::new(command, connection)),
-            SutSpec::Tcp(address) => {
-                Transport::Socket(TcpConnection::new(address, connection).with_timing(model.sts.is_timed()))
-            }
-            SutSpec::Model(file) => {
-                let reason = StartProblem::Description("a model speaks no text".into());
-                return Err(AdapterError::Start { what: file.clone(), reason });
-            }
-        };
+        let link = Transport::new(spec, connection, model.sts.is_timed())?;
         let wrong = |bad: BadProtocol| AdapterError::Start {
             what: "the codec".into(),
             reason: StartProblem::Description(bad.to_string()),
@@ -196,23 +183,13 @@ impl TextAdapter {
     }
 
     fn open_connection(&mut self) -> Result<TextConnection, AdapterError> {
-        let framing = self.protocol.framing.clone();
-        let (frames, writer): (_, Box<dyn Write + Send>) = match &mut self.link {
-            Transport::Process(process) => {
-                let (reader, writer) = process.streams()?;
-                (Frames::new(reader, framing, self.limits, self.interrupt), Box::new(writer))
-            }
-            Transport::Socket(socket) => {
-                let (reader, writer) = socket.streams()?;
-                (Frames::new(reader, framing, self.limits, self.interrupt), Box::new(writer))
-            }
-        };
         let joining = match &self.codec {
             TextAdapterCodec::Text(codec) => codec.joining(),
             TextAdapterCodec::Binary(_) => FrameJoining::default(),
         };
-        let frames = frames.with_joining(joining);
-        Ok(TextConnection { frames, writer, started: Instant::now(), has_spoken: false })
+        let (framing, limits, interrupt) = (self.protocol.framing.clone(), self.limits, self.interrupt);
+        let (messages, writer) = self.link.open(StreamRules { framing, joining, limits, interrupt })?;
+        Ok(TextConnection { messages, writer, started: Instant::now(), has_spoken: false })
     }
 
     /// Returns the connection; fails if there is none.
@@ -234,15 +211,14 @@ impl TextAdapter {
     /// Returns whether a process has read nothing of what it was given and its time limit to start is not over.
     fn is_starting(&self) -> bool {
         let has_time = |live: &TextConnection| live.started.elapsed() < self.limit;
-        let Transport::Process(process) = &self.link else { return false };
-        self.live.as_ref().is_some_and(has_time) && process.has_read_nothing()
+        self.link.has_read_nothing() && self.live.as_ref().is_some_and(has_time)
     }
 
     /// Waits until a process has begun to read, or says something.
     fn await_start(&mut self) -> Result<(), AdapterError> {
         while self.is_starting() {
             self.interrupt.check()?;
-            if self.live()?.frames.has_news(START_POLL_INTERVAL) {
+            if self.live()?.messages.has_news(START_POLL_INTERVAL) {
                 return Ok(());
             }
         }
@@ -250,6 +226,9 @@ impl TextAdapter {
     }
 
     fn write_and_flush(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
+        if self.protocol.framing == Framing::Datagram && bytes.len() > MAX_DATAGRAM {
+            return Err(UnwritableMessage::DatagramTooLong(bytes.len()).into());
+        }
         let writer = &mut self.live()?.writer;
         let written = writer.write_all(bytes).and_then(|()| writer.flush());
         written.map_err(|error| AdapterError::Ended { status: format!("it takes no more input ({error})") })
@@ -265,7 +244,7 @@ impl TextAdapter {
     fn next_modelled(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
         let mut n_late = 0;
         loop {
-            let Some(bytes) = self.live()?.frames.next_bytes(deadline)? else { return Ok(None) };
+            let Some(bytes) = self.live()?.messages.next_bytes(deadline)? else { return Ok(None) };
             if !self.take_unsolicited_message(&bytes)? {
                 return Ok(Some(bytes));
             }
@@ -300,7 +279,8 @@ impl TextAdapter {
     fn next_output(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
         let Some(bytes) = self.next_modelled(deadline)? else { return Ok(None) };
         let live = self.live()?;
-        let (at, begun) = (Some(live.frames.last_arrival()), Some(live.frames.begun_at()));
+        let (begun, at) = live.messages.arrival();
+        let (begun, at) = (Some(begun), Some(at));
         let is_first = !std::mem::replace(&mut live.has_spoken, true);
         let decoded = match &self.codec {
             TextAdapterCodec::Binary(codec) => codec.decode(&self.model, &bytes),
@@ -322,10 +302,7 @@ impl TextAdapter {
     /// Returns the exit status of the process, if there is one and it has ended or ends within `patience`; `None` for a
     /// socket.
     fn status(&mut self, patience: Duration) -> Option<ExitStatus> {
-        match &mut self.link {
-            Transport::Process(process) => process.status(patience),
-            Transport::Socket(_) => None,
-        }
+        self.link.status(patience)
     }
 
     /// `error`, with the exit status if the system has ended.
@@ -364,11 +341,7 @@ impl TextAdapter {
     fn receive(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         match self.next_output(Instant::now() + patience)? {
             Some(arrived) => Ok(Observation::Output(arrived)),
-            // A grandchild may hold its streams open.
-            None => match self.status(Duration::ZERO) {
-                Some(status) => Err(status.into()),
-                None => Ok(Observation::Quiet),
-            },
+            None => self.link.check_alive().map(|()| Observation::Quiet),
         }
     }
 
@@ -385,7 +358,7 @@ impl TextAdapter {
         let limit = self.limit;
         let deadline = Instant::now() + limit;
         loop {
-            let bytes = self.live()?.frames.next_bytes(deadline)?;
+            let bytes = self.live()?.messages.next_bytes(deadline)?;
             let late = AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit };
             let Some(bytes) = bytes else { return Err(late) };
             let answer = self.codec.bytes_text(&bytes);
@@ -477,10 +450,7 @@ impl Adapter for TextAdapter {
         if !self.rules.is_empty() {
             return None;
         }
-        let (place, tls) = match &self.link {
-            Transport::Process(process) => (process.script_place(), None),
-            Transport::Socket(socket) => (socket.script_place(), socket.script_tls()),
-        };
+        let (place, tls) = self.link.script_place()?;
         let (model, protocol) = (&*self.model, &self.protocol);
         Some(match &self.codec {
             TextAdapterCodec::Text(codec) => Box::new(TextNotation { tls, place, model, codec, protocol }),
@@ -494,37 +464,32 @@ impl Adapter for TextAdapter {
         InputReceipt::Written
     }
 
+    fn is_connected(&self) -> bool {
+        self.link.is_connected()
+    }
+
     fn first_reply_limit(&self) -> Option<Duration> {
         self.live.as_ref().is_some_and(|live| !live.has_spoken).then_some(self.limit)
     }
 
     /// A message that has begun is given its time: half a message is no silence.
     fn awaits(&self, patience: Duration) -> Duration {
-        let has_begun = self.live.as_ref().is_some_and(|live| live.frames.has_begun());
+        let has_begun = self.live.as_ref().is_some_and(|live| live.messages.has_begun());
         if has_begun { patience.max(self.limits.total) } else { patience }
     }
 
     fn exit_status(&mut self) -> Option<i32> {
-        match &mut self.link {
-            Transport::Process(process) => process.exit_status(),
-            Transport::Socket(_) => None,
-        }
+        self.link.exit_status()
     }
 
     fn last_words(&self) -> String {
-        match &self.link {
-            Transport::Process(process) => process.last_words(),
-            Transport::Socket(_) => String::new(),
-        }
+        self.link.last_words()
     }
 }
 
 impl Drop for TextAdapter {
     fn drop(&mut self) {
-        match &mut self.link {
-            Transport::Process(process) => process.kill(),
-            Transport::Socket(socket) => socket.hang_up(),
-        }
+        self.link.end();
     }
 }
 

@@ -51,6 +51,9 @@ pub enum UnwritableMessage {
     /// A template asks for a part that items do not have.
     #[error("an item has no part `{0}`")]
     NoPart(String),
+    /// The message is longer than a datagram.
+    #[error("{0} bytes are more than a datagram holds")]
+    DatagramTooLong(usize),
     /// A number has no decimal text.
     #[error("{0} has decimals without end")]
     EndlessDecimals(String),

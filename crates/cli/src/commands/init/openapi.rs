@@ -9,7 +9,7 @@ use ioxide_campaign::whole_file::write_new;
 use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
 use ioxide_wire::adapter::http::fetch;
 use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
-use ioxide_wire::adapter::{AdapterError, Interrupt};
+use ioxide_wire::adapter::{AdapterError, Interrupt, ListenAddress};
 
 use crate::args::InitArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -68,7 +68,7 @@ fn fetch_description(args: &InitArgs, url: &str) -> Result<String, CliError> {
     };
     let port = ioxide_project::port::take()?.to_string();
     let (start, url) = (start.replace("{port}", &port), url.replace("{port}", &port));
-    let ready = ServerReadiness::Port(format!("127.0.0.1:{port}"));
+    let ready = ServerReadiness::Port(ListenAddress::Tcp(format!("127.0.0.1:{port}")));
     let config = ServerConfig { start, ready, limit: START_TIMEOUT, ..ServerConfig::default() };
     let server = SystemServer::start(config, interrupt).map_err(cannot)?;
     let text = fetch(&url, FETCH_TIMEOUT, interrupt).map_err(cannot);

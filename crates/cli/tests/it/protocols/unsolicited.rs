@@ -4,14 +4,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 
 use super::*;
 
-const ECHO: &str = "model Echo {
-    input ping
-    output pong
-    state idle { on ping -> busy }
-    state busy { emit pong -> idle }
-}
-";
-
 /// Returns a server that greets, asks `PING n` after every message, and answers `ping` only if the last question was
 /// answered rightly; with `fault`, it answers twice at times.
 fn nervous(fault: bool) -> String {

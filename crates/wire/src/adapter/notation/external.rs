@@ -191,7 +191,8 @@ impl WireNotation for BinaryNotation<'_> {
 /// Returns the framing as scripts know it.
 fn framing(framing: &Framing) -> ScriptFraming {
     match framing {
-        Framing::Line => ScriptFraming::Mark("\n".into()),
+        // No script has datagrams: a system behind UDP has no notation.
+        Framing::Line | Framing::Datagram => ScriptFraming::Mark("\n".into()),
         Framing::Delimiter(mark) => ScriptFraming::Mark(mark.clone()),
         Framing::Length(width) => ScriptFraming::Length(*width),
         Framing::Fixed(count) => ScriptFraming::Fixed(*count),

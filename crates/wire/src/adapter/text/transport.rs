@@ -1,0 +1,181 @@
+//! The ways to a system that speaks text or binary messages: a process, a socket, datagrams.
+
+use std::io::Write;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use ioxide_record::event::{ScriptPlace, ScriptTls};
+
+use crate::adapter::frames::Frames;
+use crate::adapter::process::SystemProcess;
+use crate::adapter::remote::SystemLink;
+use crate::adapter::tcp::TcpConnection;
+use crate::adapter::udp::{Datagrams, UdpConnection};
+use crate::adapter::{
+    AdapterError, Framing, Interrupt, MessageLimits, RemoteConnection, StartProblem, SutSpec,
+};
+use crate::codec::text::FrameJoining;
+
+/// The way to a system.
+pub(super) enum Transport {
+    Process(SystemProcess),
+    Socket(TcpConnection),
+    Datagrams(UdpConnection),
+}
+
+/// The messages that arrive: cut out of a stream, or one in each datagram.
+pub(super) enum MessageSource {
+    Stream(Box<Frames>),
+    Datagrams(Datagrams),
+}
+
+/// The rules by which messages are cut out of a stream.
+pub(super) struct StreamRules {
+    pub(super) framing: Framing,
+    pub(super) joining: FrameJoining,
+    pub(super) limits: MessageLimits,
+    pub(super) interrupt: Interrupt,
+}
+
+impl Transport {
+    /// The way to the system at `spec`, which is not used yet.
+    pub(super) fn new(
+        spec: &SutSpec,
+        connection: &RemoteConnection,
+        is_timed: bool,
+    ) -> Result<Self, AdapterError> {
+        Ok(match spec {
+            SutSpec::Stdio(command) => Self::Process(SystemProcess::new(command, connection)),
+            SutSpec::Tcp(address) => {
+                Self::Socket(TcpConnection::new(address, connection).with_timing(is_timed))
+            }
+            SutSpec::Udp(address) => Self::Datagrams(UdpConnection::new(address, connection, is_timed)),
+            SutSpec::Model(file) => {
+                let reason = StartProblem::Description("a model speaks no text".into());
+                return Err(AdapterError::Start { what: file.clone(), reason });
+            }
+        })
+    }
+
+    /// Connects or starts afresh.
+    pub(super) fn open(
+        &mut self,
+        rules: StreamRules,
+    ) -> Result<(MessageSource, Box<dyn Write + Send>), AdapterError> {
+        let StreamRules { framing, joining, limits, interrupt } = rules;
+        let (frames, writer): (Frames, Box<dyn Write + Send>) = match self {
+            Self::Process(process) => {
+                let (reader, writer) = process.streams()?;
+                (Frames::new(reader, framing, limits, interrupt), Box::new(writer))
+            }
+            Self::Socket(socket) => {
+                let (reader, writer) = socket.streams()?;
+                (Frames::new(reader, framing, limits, interrupt), Box::new(writer))
+            }
+            Self::Datagrams(udp) => {
+                let (datagrams, writer) = udp.open()?;
+                return Ok((MessageSource::Datagrams(datagrams), Box::new(writer)));
+            }
+        };
+        Ok((MessageSource::Stream(Box::new(frames.with_joining(joining))), writer))
+    }
+
+    /// Returns whether a process has read nothing of what it was given.
+    pub(super) fn has_read_nothing(&self) -> bool {
+        matches!(self, Self::Process(process) if process.has_read_nothing())
+    }
+
+    /// Returns the exit status of the process, if there is one and it has ended or ends within `patience`.
+    pub(super) fn status(&mut self, patience: Duration) -> Option<ExitStatus> {
+        match self {
+            Self::Process(process) => process.status(patience),
+            Self::Socket(_) | Self::Datagrams(_) => None,
+        }
+    }
+
+    /// Fails if the system is certainly not there any more, although nothing on the connection says so: its process has
+    /// ended and a grandchild holds its streams open, or nobody holds the port that its datagrams come from.
+    pub(super) fn check_alive(&mut self) -> Result<(), AdapterError> {
+        match self {
+            Self::Process(process) => {
+                process.status(Duration::ZERO).map_or(Ok(()), |ended| Err(ended.into()))
+            }
+            Self::Socket(_) => Ok(()),
+            Self::Datagrams(udp) if udp.is_gone() => Err(udp.gone_error()),
+            Self::Datagrams(_) => Ok(()),
+        }
+    }
+
+    /// Returns whether the end of the system would be seen on the connection.
+    pub(super) fn is_connected(&self) -> bool {
+        !matches!(self, Self::Datagrams(_))
+    }
+
+    /// Returns the exit code of a process that has ended.
+    pub(super) fn exit_status(&mut self) -> Option<i32> {
+        match self {
+            Self::Process(process) => process.exit_status(),
+            Self::Socket(_) | Self::Datagrams(_) => None,
+        }
+    }
+
+    /// Returns the end of the error stream of a process.
+    pub(super) fn last_words(&self) -> String {
+        match self {
+            Self::Process(process) => process.last_words(),
+            Self::Socket(_) | Self::Datagrams(_) => String::new(),
+        }
+    }
+
+    /// Returns the place and the encryption, as a script needs them; `None` if no script can reach the system.
+    pub(super) fn script_place(&self) -> Option<(ScriptPlace, Option<ScriptTls>)> {
+        match self {
+            Self::Process(process) => Some((process.script_place(), None)),
+            Self::Socket(socket) => Some((socket.script_place(), socket.script_tls())),
+            Self::Datagrams(_) => None,
+        }
+    }
+
+    /// Ends the process or the connection.
+    pub(super) fn end(&mut self) {
+        match self {
+            Self::Process(process) => process.kill(),
+            Self::Socket(socket) => socket.hang_up(),
+            Self::Datagrams(_) => (),
+        }
+    }
+}
+
+impl MessageSource {
+    /// Returns the next message, or `None` if none has begun at `deadline`. After the deadline it only polls.
+    pub(super) fn next_bytes(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
+        match self {
+            Self::Stream(frames) => frames.next_bytes(deadline),
+            Self::Datagrams(datagrams) => datagrams.next_bytes(deadline),
+        }
+    }
+
+    /// Returns the instants at which the first and the last byte of the last message arrived.
+    pub(super) fn arrival(&self) -> (Instant, Instant) {
+        match self {
+            Self::Stream(frames) => (frames.begun_at(), frames.last_arrival()),
+            Self::Datagrams(datagrams) => (datagrams.last_arrival(), datagrams.last_arrival()),
+        }
+    }
+
+    /// Returns whether a part of a message has arrived and the rest is missing.
+    pub(super) fn has_begun(&self) -> bool {
+        match self {
+            Self::Stream(frames) => frames.has_begun(),
+            Self::Datagrams(_) => false,
+        }
+    }
+
+    /// Returns whether something has arrived that was not returned yet; waits up to `wait` for it.
+    pub(super) fn has_news(&mut self, wait: Duration) -> bool {
+        match self {
+            Self::Stream(frames) => frames.has_news(wait),
+            Self::Datagrams(_) => true,
+        }
+    }
+}
