@@ -214,13 +214,20 @@ impl InputWalks<'_, '_, '_> {
     ) -> io::Result<Option<DifferingReplies>> {
         for (gate, purpose, seed, sent) in walked.into_iter().rev() {
             let again = self.walk_once(gate, &purpose, seed)?;
-            let is_same = matches!(&again, InputResult::Sent(now) if now.replies == sent.replies);
+            let is_same = matches!(&again, InputResult::Sent(now) if are_same(&now.replies, &sent.replies));
             if !is_same {
                 return Ok(Some(DifferingReplies { input: sent.input, before: sent.replies, again }));
             }
         }
         Ok(None)
     }
+}
+
+/// Returns whether both have the same messages. Those of different connections have no order.
+fn are_same(one: &[Label], other: &[Label]) -> bool {
+    let mut left: Vec<&Label> = other.iter().collect();
+    let is_in_both = |label: &Label| left.iter().position(|it| *it == label).map(|at| left.swap_remove(at));
+    one.len() == other.len() && one.iter().map(is_in_both).all(|found| found.is_some())
 }
 
 fn count_inputs(sts: &Sts, purpose: &TestPurpose) -> usize {

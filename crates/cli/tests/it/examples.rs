@@ -8,3 +8,4 @@ mod neovim;
 mod node;
 mod python;
 mod redis;
+mod servers;
