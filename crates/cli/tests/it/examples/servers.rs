@@ -76,3 +76,23 @@ fn smtp() {
     };
     example.check(&["flushes-input", "trusts-the-first"]);
 }
+
+/// Several questions at the same time, over UDP.
+#[test]
+fn dns() {
+    let example =
+        ServerExample { folder: "dns", name: "dns", programs: &["dnsmasq"], fault_variable: "DNS_FAULT" };
+    example.check(&["lowers-names", "no-such-kind"]);
+}
+
+/// Confirmed requests, over UDP.
+#[test]
+fn coap() {
+    let example = ServerExample {
+        folder: "coap",
+        name: "coap",
+        programs: &["coap-server-notls"],
+        fault_variable: "COAP_FAULT",
+    };
+    example.check(&["always-created", "keeps-room"]);
+}
