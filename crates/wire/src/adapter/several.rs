@@ -299,7 +299,7 @@ impl SeveralAdapter {
         let start = Instant::now();
         let live = self.lines.iter().filter(|line| !line.is_gone);
         // Asked once: what a connection still waits for becomes less meanwhile.
-        let longest = live.map(|line| line.adapter.awaits(patience)).max().unwrap_or(patience);
+        let mut longest = live.map(|line| line.adapter.awaits(patience)).max().unwrap_or(patience);
         loop {
             self.interrupt.check()?;
             self.poll_connections()?;
@@ -311,6 +311,11 @@ impl SeveralAdapter {
                 && (at.elapsed() >= patience.max(DRAIN_TIME) || self.lines.iter().all(|line| line.is_gone))
             {
                 return Err(error.clone());
+            }
+            // A message that had begun may be one that the model does not see; nothing is waited for any more then.
+            let mut live = self.lines.iter().filter(|line| !line.is_gone);
+            if live.all(|line| line.adapter.awaits(Duration::ZERO).is_zero()) {
+                longest = longest.min(patience);
             }
             // After a breakdown there is no silence to observe: the loop ends with a message or the error.
             if self.broken.is_none() && start.elapsed() >= longest {

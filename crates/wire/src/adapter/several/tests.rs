@@ -32,6 +32,7 @@ impl Adapter for Script {
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         match self.moves.pop_front() {
             Some(Some("END")) => Err(AdapterError::Closed),
+            Some(Some("UNSEEN")) => Ok(None),
             Some(Some(name)) => Ok(Some(self.label(name).into())),
             Some(None) | None => Ok(None),
         }
@@ -39,6 +40,11 @@ impl Adapter for Script {
 
     fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
         Ok(self.poll()?.into())
+    }
+
+    /// A message that has begun gets an hour, whatever it is.
+    fn awaits(&self, patience: Duration) -> Duration {
+        if self.moves.front() == Some(&Some("UNSEEN")) { Duration::from_secs(3600) } else { patience }
     }
 
     fn receipt(&self) -> InputReceipt {
@@ -123,6 +129,19 @@ fn a_share_of_a_model_has_the_messages_of_one_connection() {
         .map(|name| share.sts.gates[share.sts.gate_named(name).unwrap()].kind)
         .collect();
     assert_eq!(kinds, [GateKind::Input, GateKind::Internal, GateKind::Output, GateKind::Internal]);
+}
+
+/// Defect: a message that the model does not see had begun when silence was looked for, and was waited for until the
+/// time for one message was over.
+#[test]
+fn a_message_that_the_model_does_not_see_does_not_prolong_silence() {
+    let (done, is_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut several = several(&[Some("UNSEEN")], &[]);
+        done.send(several.observe(Duration::from_millis(1))).expect("somebody waits");
+    });
+    let seen = is_done.recv_timeout(Duration::from_secs(60)).expect("silence is observed within an hour");
+    assert_eq!(seen, Ok(Observation::Quiet));
 }
 
 /// A connection in virtual time: what it says when, in milliseconds.
