@@ -248,7 +248,7 @@ impl SystemConnection {
     /// Checks that its words are those of the model, and that an adapter that connects later can be made at all.
     fn check_against(&self, described: &DescribedSystem) -> Result<(), ProjectError> {
         let checked = match &self.protocol {
-            ProtocolConfig::Own(own) => own.words.check(&self.interface),
+            ProtocolConfig::Own(own) => own.check(&self.interface),
             ProtocolConfig::Http(http) => http.check(&self.interface),
             ProtocolConfig::Protocol => return Ok(()),
         };

@@ -148,7 +148,9 @@ fn connected_at(
     let mut found = Vec::new();
     for place in instances.meant(&part, |problem| plain.wrong_value("part", problem))? {
         let is_elsewhere = part != part_text(&place) && singled.contains(&part_text(&place));
-        let Some(own) = table(place.index)?.filter(|_| !is_elsewhere) else { continue };
+        // Texts must be readable although the model is not known: one index stands for all.
+        let index = if instances.0.is_empty() { place.index.or(Some(1)) } else { place.index };
+        let Some(own) = table(index)?.filter(|_| !is_elsewhere) else { continue };
         found.push(connect_part(name, &own, kind, variables, Some(place))?);
     }
     Ok(found)

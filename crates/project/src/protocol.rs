@@ -3,14 +3,14 @@
 use std::convert::Infallible;
 
 use ioxide_wire::adapter::http::HttpProtocol;
-use ioxide_wire::adapter::text::{MessageFormat, TextProtocol};
+use ioxide_wire::adapter::text::{ConnectionInput, Disconnection, MessageFormat, TextProtocol};
 use ioxide_wire::adapter::{Framing, ResetStep};
 use ioxide_wire::codec::binary::BinaryConfig;
 use ioxide_wire::codec::form::JsonFormConfig;
 use ioxide_wire::codec::http::answer::AnswerConfig;
 use ioxide_wire::codec::http::capture::{CaptureConfig, CaptureFrom};
 use ioxide_wire::codec::http::{HttpConfig, RequestConfig, Url};
-use ioxide_wire::codec::layout::{Endian, MessageLayout, unhex};
+use ioxide_wire::codec::layout::{Endian, MessageLayout, hex, unhex};
 use ioxide_wire::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, ItemsConfig, TextConfig};
 
 use super::framing;
@@ -32,7 +32,7 @@ pub enum ProtocolConfig {
 }
 
 /// The keys of a system that speaks text, in addition to those of every system.
-pub(super) const TEXT: [&str; 11] = [
+pub(super) const TEXT: [&str; 13] = [
     "inputs",
     "outputs",
     "parts",
@@ -44,10 +44,13 @@ pub(super) const TEXT: [&str; 11] = [
     "tls",
     "ignore",
     "answer",
+    "connected",
+    "on_connect",
 ];
 
 /// The keys of a system with binary messages, in addition to those of every system.
-pub(super) const BINARY: [&str; 7] = ["inputs", "outputs", "endian", "framing", "tls", "ignore", "answer"];
+pub(super) const BINARY: [&str; 9] =
+    ["inputs", "outputs", "endian", "framing", "tls", "ignore", "answer", "connected", "on_connect"];
 
 /// The keys of a system that is asked by HTTP, in addition to those of every system.
 pub(super) const HTTP: [&str; 9] =
@@ -60,7 +63,7 @@ pub(super) fn read_text_protocol(
 ) -> Result<TextProtocol, ProjectError> {
     let text = TextConfig {
         parts: templates(system.texts("parts")?),
-        inputs: templates(system.texts("inputs")?),
+        inputs: templates(sent_texts(system)?),
         outputs: system.texts("outputs")?,
         more: system.text("more")?,
         counted: system.tables("counted")?.iter().map(counted_config).collect::<Result<_, _>>()?,
@@ -84,6 +87,9 @@ pub(super) fn read_text_protocol(
         framing,
         input_end,
         reset: reset::steps(system)?,
+        on_connect: reset::on_connect(system)?,
+        connection_inputs: connection_inputs(system)?,
+        starts_disconnected: starts_disconnected(system)?,
         unsolicited: unsolicited::of_text(system)?,
     })
 }
@@ -151,42 +157,117 @@ pub(super) fn binary(
         Some(Err(())) => return Err(system.wrong_value("endian", "write \"big\" or \"little\"")),
     };
     let binary = BinaryConfig {
-        inputs: layouts(system, "inputs", endian)?,
-        outputs: layouts(system, "outputs", endian)?,
+        inputs: layouts(system, "inputs", sent_texts(system)?, endian)?,
+        outputs: layouts(system, "outputs", system.texts("outputs")?, endian)?,
     };
-    let digits = |text: String| {
-        let digits: String = text.strip_prefix("0x").unwrap_or_default().split_whitespace().collect();
-        let is_good = !digits.is_empty() && unhex(&digits).is_some();
-        is_good.then_some(digits).ok_or_else(|| {
-            system.wrong_value(
-                "reset",
-                "write \"restart\", \"reconnect\", \"none\" or bytes such as \"0x01 ff\"",
-            )
-        })
+    let steps = |key: &'static str, steps: Vec<ResetStep>| {
+        let step = |step: ResetStep| binary_step(system, key, endian, step);
+        steps.into_iter().map(step).collect::<Result<Vec<_>, _>>()
     };
-    // The digits of an answer are lower case and without spaces, so those of its pattern are made so.
-    let pattern =
-        |text: String| -> String { text.strip_prefix("0x").unwrap_or(&text).split_whitespace().collect() };
-    let step = |step: ResetStep| {
-        let send = step.send.map(digits).transpose()?;
-        Ok::<_, ProjectError>(ResetStep { send, expect: step.expect.map(pattern) })
-    };
-    let reset = reset::steps(system)?.into_iter().map(step).collect::<Result<_, _>>()?;
+    let reset = steps("reset", reset::steps(system)?)?;
+    let on_connect = steps("on_connect", reset::on_connect(system)?)?;
     let framing = framing::of_binary(system, endian, transport)?;
     let unsolicited = unsolicited::of_binary(system, endian)?;
     Ok(TextProtocol {
         words: MessageFormat::Binary(binary),
         framing,
+        input_end: None,
         reset,
+        on_connect,
+        connection_inputs: connection_inputs(system)?,
+        starts_disconnected: starts_disconnected(system)?,
         unsolicited,
-        ..TextProtocol::default()
     })
 }
 
-/// Reads the layouts of the table `key`, by the names of the messages.
+/// Returns a step with the digits of its message, which is written as digits or as a layout without fields, and with a
+/// pattern for the digits of its answer.
+fn binary_step(
+    system: &ProjectTable<'_>,
+    key: &str,
+    endian: Endian,
+    step: ResetStep,
+) -> Result<ResetStep, ProjectError> {
+    let digits = |text: String| {
+        let plain: Option<String> = text.strip_prefix("0x").map(|text| text.split_whitespace().collect());
+        if let Some(plain) = plain.filter(|plain| !plain.is_empty() && unhex(plain).is_some()) {
+            return Ok(plain);
+        }
+        let bytes = MessageLayout::parse(&text, endian).ok().and_then(|layout| layout.encode(&[]).ok());
+        bytes.map(|bytes| hex(&bytes)).ok_or_else(|| {
+            let words = if key == "reset" { "\"restart\", \"reconnect\", \"none\" or " } else { "" };
+            let problem = format!(
+                "write {words}bytes such as \"0x01 ff\" or a layout without fields such as \"u8 = 1, 'OK'\""
+            );
+            system.wrong_value(key, &problem)
+        })
+    };
+    // The digits of an answer are lower case and without spaces, so those of its pattern are made so.
+    let pattern =
+        |text: String| -> String { text.strip_prefix("0x").unwrap_or(&text).split_whitespace().collect() };
+    Ok(ResetStep { send: step.send.map(digits).transpose()?, expect: step.expect.map(pattern) })
+}
+
+/// Returns the templates or layouts of the inputs that send something.
+fn sent_texts(system: &ProjectTable<'_>) -> Result<Vec<(String, String)>, ProjectError> {
+    let Some(inputs) = system.table("inputs")? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for name in inputs.keys() {
+        let text = if inputs.is_table(name) {
+            inputs.table(name)?.map_or(Ok(None), |table| table.text("send"))?
+        } else {
+            inputs.text(name)?
+        };
+        found.extend(text.map(|text| (name.to_owned(), text)));
+    }
+    Ok(found)
+}
+
+/// Returns the inputs that open or close the connection.
+fn connection_inputs(system: &ProjectTable<'_>) -> Result<Vec<ConnectionInput>, ProjectError> {
+    let Some(inputs) = system.table("inputs")? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for name in inputs.keys().into_iter().filter(|name| inputs.is_table(name)) {
+        let Some(table) = inputs.table(name)? else { continue };
+        table.only(&["connect", "send", "disconnect"])?;
+        let disconnects = match table.text("disconnect")?.as_deref() {
+            None => None,
+            Some("clean") => Some(Disconnection::Clean),
+            Some("abrupt") => Some(Disconnection::Abrupt),
+            Some(_) => return Err(table.wrong_value("disconnect", "write \"clean\" or \"abrupt\"")),
+        };
+        let connects = table.truth("connect")?.unwrap_or(false);
+        if !connects && disconnects.is_none() {
+            let problem = "write a text, or a table with `connect = true` or `disconnect = \"clean\"`";
+            return Err(inputs.wrong_value(name, problem));
+        }
+        found.push(ConnectionInput {
+            name: name.to_owned(),
+            connects,
+            sends: table.has("send"),
+            disconnects,
+        });
+    }
+    Ok(found)
+}
+
+/// Returns whether a run begins without a connection.
+fn starts_disconnected(system: &ProjectTable<'_>) -> Result<bool, ProjectError> {
+    let is_connected = system.truth("connected")?.unwrap_or(true);
+    let has_connect = || connection_inputs(system).map(|inputs| inputs.iter().any(|input| input.connects));
+    if !is_connected && !has_connect()? {
+        return Err(
+            system.wrong_value("connected", "no input has `connect = true`, so nothing could be sent")
+        );
+    }
+    Ok(!is_connected)
+}
+
+/// Reads the layouts of the table `key` from `texts`, by the names of the messages.
 fn layouts(
     system: &ProjectTable<'_>,
     key: &str,
+    texts: Vec<(String, String)>,
     endian: Endian,
 ) -> Result<Vec<(String, MessageLayout)>, ProjectError> {
     let Some(table) = system.table(key)? else { return Ok(Vec::new()) };
@@ -194,7 +275,7 @@ fn layouts(
         Ok(layout) => Ok((name, layout)),
         Err(bad) => Err(table.wrong_value(&name, &bad.to_string())),
     };
-    system.texts(key)?.into_iter().map(layout).collect()
+    texts.into_iter().map(layout).collect()
 }
 
 /// The requests and answers of a system.

@@ -31,25 +31,31 @@ pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, Project
     if is_of_system(system)? {
         return Ok(Vec::new());
     }
-    let items = reset_items(system)?;
-    items.into_iter().map(|item| step(system, item)).collect()
+    let items = step_items(system, "reset")?;
+    items.into_iter().map(|item| step(system, "reset", item)).collect()
 }
 
-/// Returns the items of `reset`, of which there must be one if the key is there.
-fn reset_items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, ProjectError> {
-    let items = system.items("reset")?;
-    if items.is_empty() && system.has("reset") {
-        return Err(system.wrong_value("reset", "a list of steps needs one at least"));
+/// Returns the steps after every connection.
+pub(super) fn on_connect(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, ProjectError> {
+    let items = step_items(system, "on_connect")?;
+    items.into_iter().map(|item| step(system, "on_connect", item)).collect()
+}
+
+/// Returns the items at `key`, of which there must be one if the key is there.
+fn step_items<'f>(system: &ProjectTable<'f>, key: &str) -> Result<Vec<TableItem<'f>>, ProjectError> {
+    let items = system.items(key)?;
+    if items.is_empty() && system.has(key) {
+        return Err(system.wrong_value(key, "a list of steps needs one at least"));
     }
     Ok(items)
 }
 
-/// Reads one step of a list of reset steps.
-fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, ProjectError> {
+/// Reads one step of the list at `key`.
+fn step(system: &ProjectTable<'_>, key: &str, item: TableItem<'_>) -> Result<ResetStep, ProjectError> {
     let table = match item {
-        TableItem::Text(word) if WORDS.contains(&word.as_str()) => {
+        TableItem::Text(word) if key == "reset" && WORDS.contains(&word.as_str()) => {
             return Err(system.wrong_value(
-                "reset",
+                key,
                 "\"restart\", \"reconnect\" and \"none\" are single words, not items of a list",
             ));
         }
@@ -59,7 +65,7 @@ fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, Pro
     table.only(&["send", "expect"])?;
     let (send, expect) = (table.text("send")?, table.text("expect")?);
     if send.is_none() && expect.is_none() {
-        return Err(system.wrong_value("reset", "a step has `send`, `expect` or both"));
+        return Err(system.wrong_value(key, "a step has `send`, `expect` or both"));
     }
     let step = ResetStep { send, expect };
     match step.check() {
@@ -80,7 +86,7 @@ pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>
                 .wrong_value("reset", "a step is a request: `{ method = \"DELETE\", path = \"/all\" }`")),
             TableItem::Table(table) => http_step(&table),
         };
-    reset_items(system)?.into_iter().map(step).collect()
+    step_items(system, "reset")?.into_iter().map(step).collect()
 }
 
 fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, ProjectError> {

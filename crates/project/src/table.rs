@@ -139,9 +139,11 @@ impl<'f> ProjectTable<'f> {
         Self { index, ..self }
     }
 
-    /// Returns `text` with `{index}` replaced.
+    /// Returns `text` with `{index}` replaced, and `{index:02x}` by two hexadecimal digits.
     pub(crate) fn fill_index(&self, text: &str) -> String {
-        self.index.map_or_else(|| text.to_owned(), |at| text.replace("{index}", &at.to_string()))
+        let filled =
+            |at: i64| text.replace("{index}", &at.to_string()).replace("{index:02x}", &format!("{at:02x}"));
+        self.index.map_or_else(|| text.to_owned(), filled)
     }
 
     /// The keys it has, in the order of the file.

@@ -186,6 +186,17 @@ pub trait Adapter {
         false
     }
 
+    /// Returns whether `input` must not be given before silence: it drops a connection and with it what is under way, or
+    /// opens one although the system may not have noticed the end of the one before.
+    fn needs_silence(&self, _input: &Label) -> bool {
+        false
+    }
+
+    /// Returns whether an input can open a new connection after the system has closed the one it had.
+    fn can_reconnect(&self) -> bool {
+        false
+    }
+
     /// Returns whether the end of the system would be seen: a connection or a stream to it is open. Where it is not, as
     /// for datagrams, silence says nothing about whether the system is there.
     fn is_connected(&self) -> bool {

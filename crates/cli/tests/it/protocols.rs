@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod reconnect;
 mod udp;
 mod unsolicited;
 

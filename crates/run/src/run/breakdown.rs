@@ -46,7 +46,7 @@ impl RunLoop<'_, '_, '_> {
         if let Some(label) = self.sign_of_life_ending(how)
             && self.allows_end(&label)
         {
-            self.knowledge.is_gone = true;
+            self.knowledge.is_gone = !self.setup.adapter.can_reconnect();
             let step = self.judge_arrived(&label, Arrival::Direct, at.into());
             // Whatever was under way when it went may never have been taken.
             self.knowledge.monitor.close_lanes(self.setup.cx, |_| true);

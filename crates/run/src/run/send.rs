@@ -112,6 +112,14 @@ impl RunLoop<'_, '_, '_> {
                 && !self.knowledge.monitor.is_open()
                 && !self.knowledge.monitor.accepts(self.setup.cx, label)
             || self.is_too_early(label)
+            || self.must_be_silent_before(label)
+    }
+
+    /// Returns whether `label` closes or opens a connection and the system was not silent just before: what is under
+    /// way would be lost unseen, or the system may not have noticed the end of the last connection.
+    fn must_be_silent_before(&self, label: &Label) -> bool {
+        self.setup.adapter.needs_silence(label)
+            && self.knowledge.trace.labels.last() != Some(&Label::Quiescence)
     }
 
     /// Returns whether `label` may reach a model behind a channel before it is ready for it, and waiting helps.

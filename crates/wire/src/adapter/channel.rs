@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use std::os::linux::net::TcpStreamExt;
 use std::time::Duration;
 
-use super::tcp::hang_up;
+use super::tcp::{forgets, hang_up};
 use super::tls::TlsStream;
 
 /// A connection.
@@ -56,6 +56,11 @@ impl AdapterChannel {
             Self::Plain(stream) => hang_up(stream),
             Self::Tls(stream) => drop(stream.shutdown(Shutdown::Both)),
         }
+    }
+
+    /// Makes the end of the connection a reset, once every handle of it is dropped.
+    pub(super) fn forget(&self) {
+        forgets(self.socket());
     }
 
     /// Shuts down one direction or both.

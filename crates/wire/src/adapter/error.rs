@@ -183,6 +183,9 @@ pub enum AwaitedPart {
     /// The end of the connection after the last message.
     #[error("bye")]
     Bye,
+    /// The end of the connection by the system, after it was closed from here.
+    #[error("end of the connection")]
+    ConnectionEnd,
     /// The answer to a request.
     #[error("answer")]
     Answer,

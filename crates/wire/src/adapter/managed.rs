@@ -342,6 +342,14 @@ impl Adapter for ManagedAdapter {
         self.inner.as_ref().map_or(patience, |inner| inner.awaits(patience))
     }
 
+    fn needs_silence(&self, input: &Label) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.needs_silence(input))
+    }
+
+    fn can_reconnect(&self) -> bool {
+        !self.has_ended() && self.inner.as_ref().is_some_and(|inner| inner.can_reconnect())
+    }
+
     fn is_connected(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| inner.is_connected())
     }
@@ -390,7 +398,8 @@ impl Adapter for ManagedAdapter {
     }
 
     fn expects_silence(&self) -> bool {
-        self.knows_silence() || self.promise.is_some_and(ReplyPromise::expects_silence)
+        let is_expected = self.inner.as_ref().is_some_and(|inner| inner.expects_silence());
+        is_expected || self.promise.is_some_and(ReplyPromise::expects_silence)
     }
 
     fn exit_status(&mut self) -> Option<i32> {

@@ -100,6 +100,11 @@ impl SystemProcess {
         }
     }
 
+    /// Returns the command that starts it.
+    pub(super) fn command(&self) -> &str {
+        &self.command
+    }
+
     /// Returns the process, as a script starts it.
     pub(super) fn script_place(&self) -> ScriptPlace {
         ScriptPlace::Process { command: self.command.clone(), environment: self.environment.clone() }

@@ -277,12 +277,14 @@ impl SeveralAdapter {
 
     /// Ends a connection: its end is an output if the model has one for it, otherwise the system has broken down.
     fn end_connection(&mut self, at: usize, error: AdapterError) {
-        self.lines[at].is_gone = true;
         let arrived = Instant::now();
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
         // Only a model that has the output can allow the end; for any other it is a breakdown.
-        if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
+        let closing = self.lines[at].closing.filter(|_| is_end);
+        // A connection that an input can open again is not gone for good.
+        self.lines[at].is_gone = closing.is_none() || !self.lines[at].adapter.can_reconnect();
+        if let Some(gate) = closing {
             let label = self.lines[at].with_index(Label::Output(gate, Vec::new()));
             let way = Arrival::Crossing(Crossing { is_end: true, ..direct_crossing(connection_number(at)) });
             self.heard.push_back(ArrivedOutput { at: Some(arrived), way, ..label.into() });
@@ -528,6 +530,13 @@ impl Adapter for SeveralAdapter {
 
     fn receipt(&self) -> InputReceipt {
         InputReceipt::Written
+    }
+
+    fn needs_silence(&self, input: &Label) -> bool {
+        self.line_of(input).is_some_and(|at| {
+            let line = &self.lines[at];
+            !line.is_gone && line.adapter.needs_silence(&line.without_index(input))
+        })
     }
 
     fn is_connected(&self) -> bool {

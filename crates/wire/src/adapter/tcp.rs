@@ -11,6 +11,7 @@ use ioxide_model::sts::Model;
 use ioxide_record::event::{ScriptPlace, ScriptTls};
 
 use super::channel::AdapterChannel;
+use super::ports::ListenAddress;
 use super::remote::{RemoteAdapter, SystemLink};
 use super::source::{ByteSource, PipeSource, SocketSource};
 use super::tls::{HandshakeError, Tls};
@@ -124,6 +125,26 @@ impl TcpConnection {
         Ok((source, writer))
     }
 
+    /// Tells the system that nothing more is sent.
+    pub(super) fn end_writing(&self) {
+        if let Some(stream) = &self.stream {
+            stream.shutdown(Shutdown::Write).ok();
+        }
+    }
+
+    /// Drops the connection with a reset, as a client that has crashed does. Every other handle of the socket must be
+    /// gone.
+    pub(super) fn abort(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            stream.forget();
+        }
+    }
+
+    /// Returns the address.
+    pub(super) fn listen_address(&self) -> ListenAddress {
+        ListenAddress::Tcp(self.address.clone())
+    }
+
     pub(super) fn hang_up(&mut self) {
         if let Some(stream) = self.stream.take() {
             stream.hang_up();
@@ -186,13 +207,13 @@ fn has_hung_up(mut stream: &TcpStream) -> bool {
 
 /// Makes the socket leave no TIME_WAIT behind when it is closed; returns whether that was possible.
 #[cfg(unix)]
-fn forgets(stream: &TcpStream) -> bool {
+pub(super) fn forgets(stream: &TcpStream) -> bool {
     rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).is_ok()
 }
 
 /// Returns false: the option is not set on this platform.
 #[cfg(not(unix))]
-fn forgets(_stream: &TcpStream) -> bool {
+pub(super) fn forgets(_stream: &TcpStream) -> bool {
     false
 }
 

@@ -6,8 +6,10 @@
 //! through the steps of the reset; if the answer to one is not what it must be, all of it is tried again, from a new
 //! connection on ([`ResetStep`]).
 
+mod connecting;
 mod transport;
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ use ioxide_model::sts::Model;
 use ioxide_record::line::cut;
 use regex::Regex;
 
+use self::connecting::Absence;
+pub use self::connecting::{ConnectionInput, Disconnection};
 use self::transport::{MessageSource, StreamRules, Transport};
 use super::ended::SystemEnds;
 use super::frames::{undecodable, write_frame};
@@ -56,6 +60,12 @@ pub struct TextProtocol {
     pub input_end: Option<String>,
     /// The steps taken after connecting, to bring the system to its initial state; each is answered by one message.
     pub reset: Vec<ResetStep>,
+    /// The steps taken after every connection, before those of the reset.
+    pub on_connect: Vec<ResetStep>,
+    /// The inputs that open or close the connection.
+    pub connection_inputs: Vec<ConnectionInput>,
+    /// True if a run begins without a connection.
+    pub starts_disconnected: bool,
     /// The messages that the model does not see.
     pub unsolicited: UnsolicitedConfig,
 }
@@ -103,13 +113,19 @@ pub struct TextAdapter {
     rules: UnsolicitedRules,
     /// Those that came since the run last asked for them.
     unsolicited: UnsolicitedLog,
-    /// The patterns of the answers to the steps of the reset.
-    reset_answers: Vec<Option<Regex>>,
+    /// The patterns of the answers to the steps after connecting and of the reset.
+    step_answers: [Vec<Option<Regex>>; 2],
     limit: Duration,
     /// The time limits for a message that has begun.
     limits: MessageLimits,
     interrupt: Interrupt,
     live: Option<TextConnection>,
+    /// The reason why there is no connection, if there is none.
+    absence: Absence,
+    /// The messages of a connection that was closed which were not returned yet.
+    left: VecDeque<ArrivedFrame>,
+    /// True if there was a connection, or somebody listened.
+    was_reached: bool,
     ends: SystemEnds,
 }
 
@@ -126,6 +142,22 @@ impl TextAdapterCodec {
             Self::Text(_) => String::from_utf8_lossy(bytes).into_owned(),
         }
     }
+}
+
+/// The steps of a conversation without the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StepsOf {
+    /// Those after every connection.
+    Connection,
+    /// Those that reset the system.
+    Reset,
+}
+
+/// A message with the instants at which its first and its last byte arrived.
+struct ArrivedFrame {
+    bytes: Vec<u8>,
+    begun: Instant,
+    at: Instant,
 }
 
 /// A connection.
@@ -154,12 +186,22 @@ impl TextAdapter {
             what: "the codec".into(),
             reason: StartProblem::Description(bad.to_string()),
         };
-        let codec = protocol.words.codec(&model).map_err(wrong)?;
-        let reset_answers = protocol.reset.iter().map(ResetStep::pattern).collect::<Result<_, _>>();
-        let reset_answers = reset_answers.map_err(|error: regex::Error| AdapterError::Start {
+        let sending = protocol.sending_model(&model).map_err(wrong)?;
+        let codec = protocol.words.codec(&sending).map_err(wrong)?;
+        let bad_step = |error: regex::Error| AdapterError::Start {
             what: "the reset".into(),
             reason: StartProblem::Description(error.to_string()),
-        })?;
+        };
+        let patterns =
+            |steps: &[ResetStep]| steps.iter().map(ResetStep::pattern).collect::<Result<Vec<_>, _>>();
+        let step_answers =
+            [patterns(&protocol.on_connect).map_err(bad_step)?, patterns(&protocol.reset).map_err(bad_step)?];
+        if protocol.is_abrupt() && model.sts.is_timed() {
+            let reason =
+                "an abrupt `disconnect` may lose messages unseen, which a model with clocks does not allow";
+            let reason = StartProblem::Description(reason.into());
+            return Err(AdapterError::Start { what: "the connection".into(), reason });
+        }
         let rules =
             UnsolicitedRules::new(&protocol.unsolicited).map_err(|(key, _, bad)| AdapterError::Start {
                 what: format!("`{key}`"),
@@ -173,11 +215,14 @@ impl TextAdapter {
             protocol,
             rules,
             unsolicited: UnsolicitedLog::default(),
-            reset_answers,
+            step_answers,
             limit,
             limits,
             interrupt,
             live: None,
+            absence: Absence::NotRunning,
+            left: VecDeque::new(),
+            was_reached: false,
             ends,
         })
     }
@@ -201,6 +246,21 @@ impl TextAdapter {
     fn write(&mut self, text: &str) -> Result<(), AdapterError> {
         let bytes = write_frame(&self.protocol.framing, text)?;
         self.write_and_flush(&bytes)
+    }
+
+    /// Returns an input as a frame, and as records show it.
+    fn encode_input(&self, input: &Label) -> Result<(Vec<u8>, String), AdapterError> {
+        Ok(match &self.codec {
+            TextAdapterCodec::Text(codec) => {
+                let breaks = |text: &str| self.protocol.framing.is_broken_by(text);
+                let text = self.append_end_mark(&codec.encode(&self.model, input, breaks)?);
+                (write_frame(&self.protocol.framing, &text)?, text)
+            }
+            TextAdapterCodec::Binary(codec) => {
+                let bytes = codec.encode(&self.model, input)?;
+                (self.protocol.framing.framed_bytes(&bytes)?, hex(&bytes))
+            }
+        })
     }
 
     /// Returns the text with the mark that ends an input.
@@ -240,13 +300,37 @@ impl TextAdapter {
         self.write_and_flush(&bytes)
     }
 
-    /// Returns the bytes of the next message that the model sees, as [`next_output`](Self::next_output) does.
-    fn next_modelled(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
+    /// Returns the next message: of a connection that was closed, then of the one that is open.
+    fn next_frame(&mut self, deadline: Instant) -> Result<Option<ArrivedFrame>, AdapterError> {
+        if let Some(frame) = self.left.pop_front() {
+            return Ok(Some(frame));
+        }
+        if let Some(live) = &mut self.live {
+            let Some(bytes) = live.messages.next_bytes(deadline)? else { return Ok(None) };
+            let (begun, at) = live.messages.arrival();
+            return Ok(Some(ArrivedFrame { bytes, begun, at }));
+        }
+        let closed = Absence::Disconnected { is_unsettled: true };
+        match std::mem::replace(&mut self.absence, closed) {
+            Absence::NotRunning => {
+                self.absence = Absence::NotRunning;
+                self.live().map(|_| None)
+            }
+            disconnected @ Absence::Disconnected { .. } => {
+                self.absence = disconnected;
+                Ok(None)
+            }
+            Absence::Failed(error) => Err(error),
+        }
+    }
+
+    /// Returns the next message that the model sees, as [`next_output`](Self::next_output) does.
+    fn next_modelled(&mut self, deadline: Instant) -> Result<Option<ArrivedFrame>, AdapterError> {
         let mut n_late = 0;
         loop {
-            let Some(bytes) = self.live()?.messages.next_bytes(deadline)? else { return Ok(None) };
-            if !self.take_unsolicited_message(&bytes)? {
-                return Ok(Some(bytes));
+            let Some(frame) = self.next_frame(deadline)? else { return Ok(None) };
+            if !self.take_unsolicited_message(&frame.bytes)? {
+                return Ok(Some(frame));
             }
             // To the model the system is silent meanwhile, however much it sends.
             n_late += usize::from(Instant::now() >= deadline);
@@ -277,11 +361,10 @@ impl TextAdapter {
 
     /// Returns the next message, or `None` if none has begun at `deadline`. After the deadline it only polls.
     fn next_output(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
-        let Some(bytes) = self.next_modelled(deadline)? else { return Ok(None) };
-        let live = self.live()?;
-        let (begun, at) = live.messages.arrival();
+        let Some(ArrivedFrame { bytes, begun, at }) = self.next_modelled(deadline)? else { return Ok(None) };
         let (begun, at) = (Some(begun), Some(at));
-        let is_first = !std::mem::replace(&mut live.has_spoken, true);
+        let live = self.live.as_mut();
+        let is_first = live.is_some_and(|live| !std::mem::replace(&mut live.has_spoken, true));
         let decoded = match &self.codec {
             TextAdapterCodec::Binary(codec) => codec.decode(&self.model, &bytes),
             TextAdapterCodec::Text(codec) => match std::str::from_utf8(&bytes) {
@@ -333,6 +416,9 @@ impl TextAdapter {
     /// Adds the exit status to an error, and notes whether the caller gets one, so that an end is not reported twice.
     fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         let result = result.map_err(|error| self.explain_error(error));
+        if let Err(error) = &result {
+            self.note_closed(error);
+        }
         self.ends.record_result(&result);
         result
     }
@@ -341,20 +427,53 @@ impl TextAdapter {
     fn receive(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         match self.next_output(Instant::now() + patience)? {
             Some(arrived) => Ok(Observation::Output(arrived)),
+            None if self.is_disconnected() => self.wait_disconnected(patience).map(|()| Observation::Quiet),
             None => self.link.check_alive().map(|()| Observation::Quiet),
         }
     }
 
     /// Connects or starts afresh, and takes the steps of the reset.
     fn begin_run(&mut self) -> Result<(), AdapterError> {
-        self.live = None;
+        (self.live, self.absence) = (None, Absence::NotRunning);
+        self.left.clear();
+        if self.protocol.starts_disconnected && self.protocol.reset.is_empty() {
+            return self.begin_disconnected();
+        }
         self.live = Some(self.open_connection()?);
-        (0..self.protocol.reset.len()).try_for_each(|at| self.take_reset_step(at))
+        self.was_reached = true;
+        self.take_steps(StepsOf::Connection)?;
+        self.take_steps(StepsOf::Reset)?;
+        if self.protocol.starts_disconnected {
+            self.disconnect(Disconnection::Clean)?;
+            self.left.clear();
+            self.absence = Absence::Disconnected { is_unsettled: true };
+        }
+        Ok(())
     }
 
-    /// Waits for the answer to a step of the reset. A message that the step expects is its answer, even if the model
-    /// would not see it.
-    fn reset_answer(&mut self, at: usize) -> Result<String, AdapterError> {
+    /// Takes the steps of a conversation without the model.
+    fn take_steps(&mut self, of: StepsOf) -> Result<(), AdapterError> {
+        (0..self.steps(of).len()).try_for_each(|at| self.take_step(of, at))
+    }
+
+    fn steps(&self, of: StepsOf) -> &[ResetStep] {
+        match of {
+            StepsOf::Connection => &self.protocol.on_connect,
+            StepsOf::Reset => &self.protocol.reset,
+        }
+    }
+
+    /// Returns the pattern of the answer to a step, if it has one.
+    fn step_answer(&self, of: StepsOf, at: usize) -> Option<&Regex> {
+        let [on_connect, reset] = &self.step_answers;
+        match of {
+            StepsOf::Connection => on_connect[at].as_ref(),
+            StepsOf::Reset => reset[at].as_ref(),
+        }
+    }
+
+    /// Waits for the answer to a step. A message that the step expects is its answer, even if the model would not see it.
+    fn wait_for_answer(&mut self, of: StepsOf, at: usize) -> Result<String, AdapterError> {
         let limit = self.limit;
         let deadline = Instant::now() + limit;
         loop {
@@ -362,8 +481,7 @@ impl TextAdapter {
             let late = AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit };
             let Some(bytes) = bytes else { return Err(late) };
             let answer = self.codec.bytes_text(&bytes);
-            let is_expected =
-                self.reset_answers[at].as_ref().is_some_and(|pattern| pattern.is_match(&answer));
+            let is_expected = self.step_answer(of, at).is_some_and(|pattern| pattern.is_match(&answer));
             if is_expected || !self.take_unsolicited_message(&bytes)? {
                 return Ok(answer);
             }
@@ -374,8 +492,8 @@ impl TextAdapter {
     }
 
     /// Sends the text of a step, if it has one, and waits for its answer, which must be the one expected.
-    fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
-        let ResetStep { send, expect } = self.protocol.reset[at].clone();
+    fn take_step(&mut self, of: StepsOf, at: usize) -> Result<(), AdapterError> {
+        let ResetStep { send, expect } = self.steps(of)[at].clone();
         match (&send, &self.codec) {
             (None, _) => (),
             (Some(text), TextAdapterCodec::Text(_)) => self.write(&self.append_end_mark(text))?,
@@ -383,9 +501,9 @@ impl TextAdapter {
                 self.write_bytes(&unhex(digits).unwrap_or_default())?
             }
         }
-        let answer = self.reset_answer(at)?;
+        let answer = self.wait_for_answer(of, at)?;
         self.live()?.has_spoken = true;
-        let is_accepted = match (&self.reset_answers[at], &self.codec) {
+        let is_accepted = match (self.step_answer(of, at), &self.codec) {
             (Some(pattern), _) => pattern.is_match(&answer),
             (None, TextAdapterCodec::Text(_)) => !reads_like_error(&answer),
             (None, TextAdapterCodec::Binary(_)) => true,
@@ -410,21 +528,31 @@ impl Adapter for TextAdapter {
     }
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
-        let (written, raw) = match &self.codec {
-            TextAdapterCodec::Text(codec) => {
-                let breaks = |text: &str| self.protocol.framing.is_broken_by(text);
-                let text = codec.encode(&self.model, input, breaks)?;
-                let text = self.append_end_mark(&text);
-                (self.write(&text), text)
-            }
-            TextAdapterCodec::Binary(codec) => {
-                let bytes = codec.encode(&self.model, input)?;
-                (self.write_bytes(&bytes), hex(&bytes))
-            }
+        let effect = self.connection_input(input);
+        // Written down first: an input that cannot be is not sent at all.
+        let outgoing = match &effect {
+            Some(ConnectionInput { sends: false, .. }) => None,
+            _ => Some(self.encode_input(input)?),
         };
-        let written = written.and_then(|()| self.await_start());
-        self.remember_error(written)?;
-        Ok(SentInput { raw: Some(raw), ..SentInput::default() })
+        match &effect {
+            Some(ConnectionInput { connects: true, .. }) => {
+                let connected = self.connect_in_run();
+                self.remember_error(connected)?;
+            }
+            _ if self.live.is_none() => return Err(UnwritableMessage::NotConnected.into()),
+            _ => (),
+        }
+        let mut raw = None;
+        // A system that has refused the connection is sent nothing; that it has is seen next.
+        if let (Some((bytes, text)), true) = (outgoing, self.live.is_some()) {
+            let written = self.write_and_flush(&bytes).and_then(|()| self.await_start());
+            self.remember_error(written)?;
+            raw = Some(text);
+        }
+        if let Some(ConnectionInput { disconnects: Some(how), .. }) = effect {
+            self.disconnect(how)?;
+        }
+        Ok(SentInput { raw, ..SentInput::default() })
     }
 
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
@@ -447,7 +575,9 @@ impl Adapter for TextAdapter {
 
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
         // A script reads one reply after the other and would take an unsolicited message for one.
-        if !self.rules.is_empty() {
+        // It has no step for a connection, either.
+        let has_steps = self.protocol.has_connection_inputs() || !self.protocol.on_connect.is_empty();
+        if !self.rules.is_empty() || has_steps {
             return None;
         }
         let (place, tls) = self.link.script_place()?;
@@ -464,8 +594,32 @@ impl Adapter for TextAdapter {
         InputReceipt::Written
     }
 
+    fn needs_silence(&self, input: &Label) -> bool {
+        let Some(effect) = self.connection_input(input) else { return false };
+        let loses = match effect.disconnects {
+            Some(Disconnection::Abrupt) => true,
+            Some(Disconnection::Clean) => !self.link.is_connected(),
+            None => false,
+        };
+        loses && self.live.is_some() || effect.connects && self.is_unsettled()
+    }
+
+    fn can_reconnect(&self) -> bool {
+        self.protocol.can_connect()
+    }
+
     fn is_connected(&self) -> bool {
-        self.link.is_connected()
+        self.live.is_some() && self.link.is_connected()
+    }
+
+    /// Where there is no connection, nothing can come.
+    fn knows_silence(&self) -> bool {
+        self.is_disconnected() && !self.is_unsettled()
+    }
+
+    /// Nothing is expected by what the description promises; that there is no connection now says nothing about later.
+    fn expects_silence(&self) -> bool {
+        false
     }
 
     fn first_reply_limit(&self) -> Option<Duration> {

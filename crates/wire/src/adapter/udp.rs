@@ -71,7 +71,12 @@ impl UdpConnection {
 
     /// Returns whether it is certain that nobody holds the port any more.
     pub(super) fn is_gone(&self) -> bool {
-        ListenAddress::Udp(self.address.clone()).state() == PortState::Closed
+        self.listen_address().state() == PortState::Closed
+    }
+
+    /// Returns the address.
+    pub(super) fn listen_address(&self) -> ListenAddress {
+        ListenAddress::Udp(self.address.clone())
     }
 
     /// Returns the error for a port that nobody holds.

@@ -51,6 +51,12 @@ pub enum UnwritableMessage {
     /// A template asks for a part that items do not have.
     #[error("an item has no part `{0}`")]
     NoPart(String),
+    /// There is no connection to send it on.
+    #[error("the connection is closed")]
+    NotConnected,
+    /// The input opens a connection, and there is one.
+    #[error("the connection is open already")]
+    Connected,
     /// The message is longer than a datagram.
     #[error("{0} bytes are more than a datagram holds")]
     DatagramTooLong(usize),

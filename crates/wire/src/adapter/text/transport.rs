@@ -1,5 +1,6 @@
 //! The ways to a system that speaks text or binary messages: a process, a socket, datagrams.
 
+use std::fmt;
 use std::io::Write;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use ioxide_record::event::{ScriptPlace, ScriptTls};
 
 use crate::adapter::frames::Frames;
+use crate::adapter::ports::PortState;
 use crate::adapter::process::SystemProcess;
 use crate::adapter::remote::SystemLink;
 use crate::adapter::tcp::TcpConnection;
@@ -136,12 +138,47 @@ impl Transport {
         }
     }
 
+    /// Tells the system that nothing more is sent. A process is told by the end of its input, which is dropped.
+    pub(super) fn end_writing(&self) {
+        if let Self::Socket(socket) = self {
+            socket.end_writing();
+        }
+    }
+
+    /// Ends the process or the connection as if the client had crashed.
+    pub(super) fn abort(&mut self) {
+        match self {
+            Self::Process(process) => process.kill(),
+            Self::Socket(socket) => socket.abort(),
+            Self::Datagrams(_) => (),
+        }
+    }
+
+    /// Returns whether somebody listens at the address of the system; unknown for a process.
+    pub(super) fn listen_state(&self) -> PortState {
+        match self {
+            Self::Process(_) => PortState::Unknown,
+            Self::Socket(socket) => socket.listen_address().state(),
+            Self::Datagrams(udp) => udp.listen_address().state(),
+        }
+    }
+
     /// Ends the process or the connection.
     pub(super) fn end(&mut self) {
         match self {
             Self::Process(process) => process.kill(),
             Self::Socket(socket) => socket.hang_up(),
             Self::Datagrams(_) => (),
+        }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process(process) => f.write_str(process.command()),
+            Self::Socket(socket) => write!(f, "{}", socket.listen_address()),
+            Self::Datagrams(udp) => write!(f, "{}", udp.listen_address()),
         }
     }
 }
