@@ -15,10 +15,15 @@ module.exports = grammar({
 
   word: ($) => $.identifier,
 
-  conflicts: ($) => [[$._expression, $._count_heading]],
+  conflicts: ($) => [[$._expression, $._count_heading], [$._expression, $._bound]],
 
   rules: {
-    source_file: ($) => repeat(choice($.model, $.system)),
+    source_file: ($) => repeat(choice($._shared, $.model, $.system)),
+
+    // What the models of a file share stands in front of them.
+    _shared: ($) =>
+      choice($.shared_use, seq(repeat($.attribute), choice($.constant, $.type_alias, $.enum, $.record, $.function))),
+    shared_use: ($) => seq('use', commaSep1(field('name', $.identifier)), 'from', field('file', $.string)),
 
     comment: () => token(choice(seq('//', /[^/\n][^\n]*/), '//', seq('////', /[^\n]*/))),
     doc_comment: () => token(prec(1, seq('///', optional(seq(/[^/\n]/, /[^\n]*/))))),
@@ -179,7 +184,8 @@ module.exports = grammar({
     hide: ($) => seq('hide', $.port),
     expose: ($) => seq('expose', $.port, 'as', field('name', $.identifier)),
 
-    _type: ($) => choice($.named_type, $.collection_type, $.range_type, $.option_type),
+    _type: ($) => choice($.named_type, $.collection_type, $.range_type, $.bracketed_type, $.option_type),
+    bracketed_type: ($) => seq('(', $.range_type, ')'),
     named_type: ($) => $.identifier,
     collection_type: ($) => prec(2, seq(field('name', $.identifier), token.immediate('<'), commaSep1($._type), '>')),
     range_type: ($) => seq($._bound, '..', $._bound),
@@ -199,8 +205,8 @@ module.exports = grammar({
 
     _expression: ($) =>
       choice(
-        $.boolean, $.number, $.string, $.none, $.some, $.identifier, $.parenthesized, $.unary, $.binary, $.conditional,
-        $.match, $.quantified, $.counted, $.list, $.braced, $.index, $.call, $.method, $.selection,
+        $.boolean, $.number, $.string, $.none, $.some, $.identifier, $.parenthesized, $.unary, $.binary, $.case_test,
+        $.conditional, $.match, $.quantified, $.counted, $.list, $.braced, $.index, $.call, $.method, $.selection,
       ),
 
     boolean: () => choice('true', 'false'),
@@ -221,6 +227,7 @@ module.exports = grammar({
         prec.left(6, seq($._expression, choice('+', '-'), $._expression)),
         prec.left(7, seq($._expression, choice('*', '/', '%'), $._expression)),
       ),
+    case_test: ($) => prec.left(5, seq($._expression, 'is', field('case', choice($.identifier, $.none, 'some')))),
     conditional: ($) => prec.right(1, seq('if', $._expression, 'then', $._expression, 'else', $._expression)),
     match: ($) => seq('match', $._expression, '{', commaSep($.arm), '}'),
     arm: ($) => seq($._pattern, '=>', $._expression),
@@ -235,7 +242,7 @@ module.exports = grammar({
     // `count` alone is a name like any other, so two names in a row decide.
     counted: ($) => prec.right(1, seq($._count_heading, $._expression)),
     _count_heading: ($) =>
-      seq(alias($.identifier, $.count), field('variable', $.identifier), 'in', $._expression, ':'),
+      seq(alias($.identifier, $.count), field('variable', $.identifier), 'in', $._items, ':'),
     list: ($) => seq('[', optional(choice($.comprehension, commaSep1($._expression))), ']'),
     braced: ($) => seq('{', optional(choice($.comprehension, commaSep1($._expression), commaSep1($.entry))), '}'),
     entry: ($) => seq($._expression, ':', $._expression),
@@ -245,9 +252,11 @@ module.exports = grammar({
         'for',
         field('variable', $.identifier),
         'in',
-        $._expression,
+        $._items,
         optional(seq('if', $._expression)),
       ),
+    // What a comprehension goes through: a collection or a range.
+    _items: ($) => seq($._expression, optional(seq('..', $._expression))),
     index: ($) => prec(10, seq($._expression, '[', $._expression, ']')),
     call: ($) => prec(10, seq(field('function', $.identifier), '(', commaSep(choice($.argument, $._expression)), ')')),
     argument: ($) => seq(field('field', $.identifier), ':', $._expression),
@@ -266,6 +275,7 @@ module.exports = grammar({
     _literal: ($) => choice($.boolean, $.number, $.string, $.negative),
     negative: ($) => seq('-', $.number),
 
-    identifier: () => /[A-Za-z_][A-Za-z0-9_]*/,
+    // A name that is no word stands in backquotes.
+    identifier: () => /[A-Za-z_][A-Za-z0-9_]*|`[^`\x00-\x1f]+`/,
   },
 });

@@ -23,5 +23,5 @@ pub fn load_text_with(name: &str, text: &str, overrides: Vec<(String, String)>) 
     let broken = || {
         CliError::new(ExitStatus::Internal, format!("the model `{name}` of the measurement does not load"))
     };
-    load(&sources, file, &LoadOptions { overrides }).model.ok_or_else(broken)
+    load(&sources, file, &LoadOptions::with_overrides(overrides)).model.ok_or_else(broken)
 }

@@ -121,7 +121,7 @@ pub fn add_source(sources: &mut Sources, path: &str) -> Result<FileId, CliError>
 
 /// Runs the front end with the overrides of `--set`.
 pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedText, CliError> {
-    let options = LoadOptions { overrides: overrides(set)? };
+    let options = LoadOptions::with_overrides(overrides(set)?);
     Ok(limit::reading(|| ioxide_lang::load(sources, file, &options)))
 }
 

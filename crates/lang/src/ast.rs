@@ -4,6 +4,9 @@
 //! out; either way there is a diagnostic. Chains such as `a + b - c` are one node with a list, so that long models are
 //! not deep ones. Brackets and comments are kept: the formatter needs them.
 
+use std::borrow::Cow;
+
+use ioxide_model::name::source_name;
 use ioxide_model::source::Span;
 
 use crate::sink::Reported;
@@ -11,12 +14,36 @@ use crate::sink::Reported;
 /// A whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxFile {
+    /// The declarations in front of the models, which all of them share.
+    pub preamble: Vec<PreambleItem>,
     /// The model, if its heading could be read and the file has no system.
     pub model: Option<ModelDecl>,
     /// The system, with the models that stand beside it in the file.
     pub system: Option<SystemDecl>,
     /// All comments that do not document anything, in order.
     pub comments: Vec<Comment>,
+}
+
+/// A declaration in front of the models of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreambleItem {
+    /// `use Colour, Job from "types.iox"`.
+    Use(SharedUse),
+    /// A constant, type, enum, record or function.
+    Item(ModelItem),
+}
+
+/// Declarations that are taken from another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedUse {
+    /// The names of types, constants and functions.
+    pub names: Vec<Name>,
+    /// The path of the file, relative to this file.
+    pub path: String,
+    /// The place of the file's name.
+    pub path_span: Span,
+    /// The place of the whole.
+    pub span: Span,
 }
 
 /// A `//` comment.
@@ -156,10 +183,29 @@ pub struct ChannelDecl {
 /// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// The name.
+    /// The name, without the backquotes that it may be written in.
     pub text: String,
     /// Its place.
     pub span: Span,
+}
+
+impl Name {
+    /// Returns the name as a text of the language has it, in backquotes if it needs them.
+    #[must_use]
+    pub fn written(&self) -> Cow<'_, str> {
+        source_name(&self.text)
+    }
+
+    /// Returns the name of a message or label as a text of the language has it; in a system it may lead through parts,
+    /// as `client[2].send` does.
+    #[must_use]
+    pub fn written_path(&self) -> Cow<'_, str> {
+        let is_path = |c: char| c.is_ascii_alphanumeric() || "_.[]+".contains(c);
+        if self.text.contains(['.', '[', '+']) && self.text.chars().all(is_path) {
+            return Cow::Borrowed(&self.text);
+        }
+        source_name(&self.text)
+    }
 }
 
 /// The doc comment and attributes in front of a declaration.
@@ -566,6 +612,8 @@ pub enum TypeKind {
     Option(Box<Type>),
     /// `list<T>`, `set<T>` or `map<K, V>`.
     Collection(Name, Vec<Type>),
+    /// `(T)`.
+    Paren(Box<Type>),
 }
 
 /// An expression.
@@ -675,6 +723,10 @@ pub enum ExprKind {
     Product(Box<Expr>, Vec<(MulOp, Expr)>),
     /// `a <= b < c`.
     Compare(Box<Expr>, Vec<(CmpOp, Expr)>),
+    /// `x is Case`: the value is this case of its enum, or `none` or `some` of its option.
+    Is(Box<Expr>, Name),
+    /// `lo..hi`, both included: the numbers that a comprehension or `count` goes through.
+    Range(Box<Expr>, Box<Expr>),
     /// `a && b && c`.
     And(Vec<Expr>),
     /// `a || b || c`.

@@ -16,7 +16,9 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources, Span};
 
-use crate::ast::{Comment, DeclMeta, SyntaxFile};
+use ioxide_model::term::string_literal;
+
+use crate::ast::{Comment, DeclMeta, PreambleItem, SyntaxFile};
 use crate::sink::FindingSink;
 use crate::{extension, parser};
 
@@ -48,6 +50,16 @@ pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>
 /// `tree`, parsed from `text` without errors, in canonical layout.
 pub(crate) fn print(tree: &SyntaxFile, text: &str) -> String {
     let mut printer = Printer { text, comments: &tree.comments, out: String::new(), level: 0, last: None };
+    for item in &tree.preamble {
+        match item {
+            PreambleItem::Item(item) => printer.write_item(item),
+            PreambleItem::Use(used) => printer.write_unit(used.span, &DeclMeta::default(), |printer| {
+                let names: Vec<_> = used.names.iter().map(|name| name.written()).collect();
+                let path = string_literal(&used.path);
+                printer.write_line(&format!("use {} from {path}", names.join(", ")));
+            }),
+        }
+    }
     if let Some(model) = &tree.model {
         printer.write_model(model);
     }

@@ -11,7 +11,9 @@ use crate::ast::Comment;
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f\u{feff}]+")]
 pub(crate) enum TokenKind {
+    /// An identifier, or any other name in backquotes.
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    #[regex(r"`[^`\x00-\x1f\x7f]+`")]
     Name,
     #[regex(r"[0-9][0-9_]*(\.[0-9][0-9_]*)?[A-Za-z0-9_]*")]
     Number,
@@ -293,6 +295,15 @@ mod tests {
         check(r#""a\"b""#, "Str");
         check("\"a\n\"", "OpenStr OpenStr");
         check("\"a\\", "OpenStr Unknown");
+    }
+
+    #[test]
+    fn a_name_in_backquotes_ends_on_its_line() {
+        check("`INIT-CHLO`", "Name");
+        check("`if`", "Name");
+        check("on `a // b` -> c", "Name Name Arrow Name");
+        check("`a\n`", "Unknown Unknown");
+        check("``", "Unknown");
     }
 
     #[test]

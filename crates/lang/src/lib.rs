@@ -62,6 +62,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
+use ioxide_model::value::Value;
 
 use crate::sink::FindingSink;
 
@@ -79,6 +80,27 @@ const MAX_BYTES: usize = 256 << 20;
 pub struct LoadOptions {
     /// Constants to replace: name and value as text, as in `--set MAX=3`; the last one of a name counts.
     pub overrides: Vec<(String, String)>,
+    /// Constants that the system gives to a part, where their values need the types of the part's model.
+    pub part_constants: Vec<PartConstant>,
+}
+
+impl LoadOptions {
+    /// Makes options that replace constants.
+    #[must_use]
+    pub fn with_overrides(overrides: Vec<(String, String)>) -> Self {
+        Self { overrides, part_constants: Vec::new() }
+    }
+}
+
+/// A constant of a part: `Node(ROLE: if i == 1 then leader else follower)`.
+#[derive(Clone, Debug)]
+pub struct PartConstant {
+    /// Its name.
+    pub name: String,
+    /// Its value, in terms of the model of the part and of `names`.
+    pub value: ast::Expr,
+    /// The constants of the system, and the index of the instance.
+    pub names: Vec<(String, Value)>,
 }
 
 /// The result of loading a text.
@@ -126,6 +148,8 @@ pub(crate) fn load_into(
         let message = format!("the file has more than {} MB", MAX_BYTES >> 20);
         return Err(sink.report(Diagnostic::new(Code::FileTooLarge, Span::new(file, 0, 0), message)));
     }
+    let written = options_as_text(options, &source.name);
+    let options = written.as_ref().unwrap_or(options);
     let model = match extension(&source.name) {
         Some("iox") => load_iox(sources, file, options, sink),
         Some("as") => import::action::load_action_system(&source.text, file, options, sink),
@@ -140,6 +164,17 @@ pub(crate) fn load_into(
     // What was made in spite of errors is no model.
     sink.check()?;
     model
+}
+
+/// Returns the options for a format that has no expressions of the language: constants of parts become texts. `None` if
+/// there is nothing to do.
+fn options_as_text(options: &LoadOptions, name: &str) -> Option<LoadOptions> {
+    if options.part_constants.is_empty() || matches!(extension(name), Some("iox" | "as")) {
+        return None;
+    }
+    let given = options.part_constants.iter();
+    let texts = given.map(|constant| (constant.name.clone(), format::expr::expr_text(&constant.value)));
+    Some(LoadOptions::with_overrides(options.overrides.iter().cloned().chain(texts).collect()))
 }
 
 /// Returns whether files called `name` are models, of a kind that [`load`] reads.
@@ -181,13 +216,15 @@ fn load_iox(
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
     let tree = parser::parse_text(&sources.file(file).text, file, sink);
+    let shared = system::shared::shared_items(sources, file, &tree, sink);
     if let Some(system) = &tree.system {
-        return system::load_system(sources, file, system, options, sink);
+        return system::load_system(sources, file, (system, &shared), options, sink);
     }
     match &tree.model {
-        Some(model) => Ok(lower::lower(model, options, LintLevel::On, sink)),
+        Some(model) => Ok(lower::lower_shared(model, &shared, options, sink)),
         None => Err(sink.reported_before(|| {
             Diagnostic::new(Code::MissingModel, Span::new(file, 0, 0), "there is no model in this text")
+                .help("declarations alone are for others: `use NAME from \"FILE\"`")
         })),
     }
 }

@@ -34,6 +34,33 @@ use crate::{LintLevel, LoadOptions};
 /// short text can ask for.
 const MAX_SWITCHES: usize = 1_000_000;
 
+/// Returns the model that `decl` describes with the declarations that it shares with others; meaningful only if `sink` has
+/// no errors.
+pub(crate) fn lower_shared(
+    decl: &ModelDecl,
+    shared: &[ModelItem],
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Model {
+    if shared.is_empty() {
+        return lower(decl, options, LintLevel::On, sink);
+    }
+    let items = shared.iter().chain(&decl.items).cloned().collect();
+    let whole = ModelDecl { items, ..decl.clone() };
+    let mut findings = FindingSink::default();
+    let model = lower(&whole, options, LintLevel::On, &mut findings);
+    // What this model does not use, another one may.
+    let is_shared = |finding: &Diagnostic| {
+        let is_in = |item: &ModelItem| {
+            let (whole, part) = (item.span, finding.span);
+            whole.file == part.file && whole.start <= part.start && part.end <= whole.end
+        };
+        !finding.is_error() && shared.iter().any(is_in)
+    };
+    findings.finish().into_iter().filter(|it| !is_shared(it)).for_each(|finding| sink.push(finding));
+    model
+}
+
 /// Returns the model that `decl` describes; meaningful only if `sink` has no errors.
 pub(crate) fn lower(
     decl: &ModelDecl,
@@ -160,7 +187,8 @@ impl<'a, 's> Lowering<'a, 's> {
                 _ => None,
             })
         };
-        for (name, _) in &self.options.overrides {
+        let given = self.options.part_constants.iter().map(|constant| &constant.name);
+        for name in self.options.overrides.iter().map(|(name, _)| name).chain(given) {
             if !constants().any(|constant| constant == name) {
                 self.cx.sink.error(|| unknown_constant(name, span, constants()));
             }

@@ -31,8 +31,9 @@ pub(crate) const MAX_NESTING: usize = 128;
 pub(crate) fn parse_text(text: &str, file: FileId, sink: &mut FindingSink) -> SyntaxFile {
     let lexed = lex(text);
     let mut parser = Parser::new(text, file, &lexed, sink);
-    let (model, system) = parser.parse_file();
-    SyntaxFile { model, system, comments: lexed.comments }
+    let preamble = parser.parse_preamble();
+    let (model, system) = parser.parse_file(!preamble.is_empty());
+    SyntaxFile { preamble, model, system, comments: lexed.comments }
 }
 
 /// A part of the tree, or the proof that the parser reported why there is none.
@@ -225,7 +226,7 @@ impl<'a> Parser<'a> {
     /// Takes a name, or reports that `what` is missing; a reserved word is named as such.
     pub(crate) fn expect_name(&mut self, what: &str) -> ParseResult<Name> {
         if self.is_at(TokenKind::Name) {
-            let name = Name { text: self.slice().to_owned(), span: self.span() };
+            let name = Name { text: unquoted(self.slice()).to_owned(), span: self.span() };
             self.bump();
             return Ok(name);
         }
@@ -241,7 +242,7 @@ impl<'a> Parser<'a> {
         let message = format!("`{word}` is a word of the language, expected {what}");
         Diagnostic::new(Code::ReservedWord, span, message)
             .caret("cannot be a name")
-            .help(format!("pick another name, such as `{word}_`"))
+            .help(format!("pick another name, such as `{word}_`, or write the word in backquotes"))
             .fix(span, format!("{word}_"))
     }
 
@@ -283,7 +284,7 @@ impl<'a> Parser<'a> {
     /// Returns the description of the next token for messages.
     fn describe_next_token(&self) -> String {
         match self.kind() {
-            TokenKind::Name | TokenKind::Number => format!("`{}`", self.slice()),
+            TokenKind::Name | TokenKind::Number => format!("`{}`", unquoted(self.slice())),
             kind => kind.describe().to_owned(),
         }
     }
@@ -338,6 +339,9 @@ impl<'a> Parser<'a> {
         );
         match text.chars().next() {
             Some('\'') => diagnostic.help("strings use double quotes"),
+            Some('`') => {
+                diagnostic.help("a name in backquotes is not empty and ends on its line: `` `INIT-CHLO` ``")
+            }
             Some('#') => diagnostic.help("comments start with `//`"),
             Some('&') => diagnostic.help("and is written `&&`").fix(span, "&&"),
             Some('≤') => diagnostic.help("write `<=`").fix(span, "<="),
@@ -417,7 +421,7 @@ impl<'a> Parser<'a> {
         let text = |token: &Token| self.text.get(token.start as usize..token.end as usize).unwrap_or("");
         let words =
             self.tokens[start..end].iter().skip_while(|token| token.kind != TokenKind::Name).take_while(kept);
-        words.map(text).find(|word| !is_beginning(word)).map(str::to_owned)
+        words.map(text).find(|word| !is_beginning(word)).map(|word| unquoted(word).to_owned())
     }
 
     // Parts that many declarations share.
@@ -543,6 +547,11 @@ impl<'a> Parser<'a> {
         self.close(end, open)?;
         Ok(items)
     }
+}
+
+/// Returns the name that a token stands for: without its backquotes, if it has them.
+fn unquoted(slice: &str) -> &str {
+    slice.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')).unwrap_or(slice)
 }
 
 impl TokenKind {

@@ -218,18 +218,29 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// The definitions that `item` uses.
+    /// The definitions that `item` uses and that must stand before it.
     fn uses<'i>(&'i self, item: &'i ModelItem) -> Vec<usize> {
+        let mut found = self.mentions(item);
+        let is_type = !matches!(item.kind, ItemKind::Const(_) | ItemKind::Fn(_));
+        // The ids of enums and records are known before they are defined.
+        found.retain(|used| !(is_type && self.data.contains(used)));
+        if let ItemKind::Fn(decl) = &item.kind {
+            let own = self.functions.get(decl.name.text.as_str()).copied();
+            found.retain(|used| Some(*used) != own);
+        }
+        found
+    }
+
+    /// The definitions that `item` mentions.
+    fn mentions<'i>(&'i self, item: &'i ModelItem) -> Vec<usize> {
         let mut uses = DefinitionUses {
             names: self,
             params: FxHashSet::default(),
             bound: Vec::new(),
             found: Vec::new(),
         };
-        let mut is_type = true;
         match &item.kind {
             ItemKind::Const(decl) => {
-                is_type = false;
                 decl.ty.iter().for_each(|ty| uses.visit_type(ty));
                 uses.visit_expr(&decl.value);
             }
@@ -242,7 +253,6 @@ impl<'a> Definitions<'a> {
             ItemKind::Type(decl) => uses.visit_type(&decl.ty),
             ItemKind::Record(decl) => decl.fields.iter().for_each(|field| uses.visit_type(&field.ty)),
             ItemKind::Fn(decl) => {
-                is_type = false;
                 for param in &decl.params {
                     uses.visit_type(&param.ty);
                 }
@@ -252,15 +262,28 @@ impl<'a> Definitions<'a> {
             }
             _ => {}
         }
-        let mut found = uses.found;
-        // The ids of enums and records are known before they are defined.
-        found.retain(|used| !(is_type && self.data.contains(used)));
-        if let ItemKind::Fn(decl) = &item.kind {
-            let own = self.functions.get(decl.name.text.as_str()).copied();
-            found.retain(|used| Some(*used) != own);
-        }
-        found
+        uses.found
     }
+}
+
+/// Returns the names that `items` declare, without the values of enums.
+pub(crate) fn declared_names(items: &[ModelItem]) -> impl Iterator<Item = &str> {
+    items.iter().filter_map(defined_name).map(|name| name.text.as_str())
+}
+
+/// Returns the positions of the items that declare `names`, and of those that their declarations use, in order.
+pub(crate) fn needed_items(items: &[ModelItem], names: &[&str]) -> Vec<usize> {
+    let definitions = Definitions::collect(items);
+    let is_named =
+        |at: &usize| defined_name(&items[*at]).is_some_and(|name| names.contains(&name.text.as_str()));
+    let mut open: Vec<usize> = (0..items.len()).filter(is_named).collect();
+    let mut needed = std::collections::BTreeSet::new();
+    while let Some(at) = open.pop() {
+        if needed.insert(at) {
+            open.extend(definitions.mentions(&items[at]));
+        }
+    }
+    needed.into_iter().collect()
 }
 
 /// Returns the name that a constant, type or function declares.
@@ -311,7 +334,7 @@ impl DefinitionUses<'_> {
                 self.visit_expr(lo);
                 self.visit_expr(hi);
             }
-            TypeKind::Option(inner) => self.visit_type(inner),
+            TypeKind::Option(inner) | TypeKind::Paren(inner) => self.visit_type(inner),
             TypeKind::Collection(_, of) => of.iter().for_each(|ty| self.visit_type(ty)),
         }
     }
@@ -330,6 +353,10 @@ impl DefinitionUses<'_> {
                 self.found.extend(self.names.types.get(name.text.as_str()));
                 self.found.extend(self.names.variants.get(name.text.as_str()));
                 args.iter().for_each(|arg| self.visit_expr(&arg.value));
+            }
+            ExprKind::Is(value, case) => {
+                self.visit_expr(value);
+                self.found.extend(self.names.variants.get(case.text.as_str()));
             }
             ExprKind::Quantified { var, lo, hi, body, .. } => {
                 self.visit_expr(lo);
@@ -379,7 +406,12 @@ pub(crate) fn each_child<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         | ExprKind::Paren(e)
         | ExprKind::Not(e)
         | ExprKind::Neg(e)
+        | ExprKind::Is(e, _)
         | ExprKind::Field(e, _) => visit(e),
+        ExprKind::Range(lo, hi) => {
+            visit(lo);
+            visit(hi);
+        }
         ExprKind::Sum(first, rest) => {
             visit(first);
             rest.iter().for_each(|(_, e)| visit(e));

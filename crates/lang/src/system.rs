@@ -10,6 +10,7 @@ mod constant;
 pub(crate) mod files;
 mod goals;
 mod parts;
+pub(crate) mod shared;
 mod through;
 mod wires;
 
@@ -22,7 +23,7 @@ use ioxide_model::sts::Model;
 use self::constant::Constants;
 use self::parts::{Instance, SystemParts};
 use crate::LoadOptions;
-use crate::ast::{SystemDecl, SystemItemKind};
+use crate::ast::{ModelItem, SystemDecl, SystemItemKind};
 use crate::sink::{FindingSink, Reported};
 
 pub use self::through::{NotAChannel, channel, through};
@@ -31,12 +32,12 @@ pub use self::through::{NotAChannel, channel, through};
 pub(crate) fn load_system(
     sources: &Sources,
     file: FileId,
-    system: &SystemDecl,
+    (system, shared): (&SystemDecl, &[ModelItem]),
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
     let constants = system_constants(system, options, sink);
-    let mut parts = SystemParts::new(sources, file, system, options, &constants);
+    let mut parts = SystemParts::new(sources, file, (system, shared), options, &constants);
     let instances = parts.instances(sink);
     parts.check_overrides(sink);
     sink.check()?;

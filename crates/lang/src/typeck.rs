@@ -16,6 +16,8 @@
 mod call;
 mod choice;
 mod collection;
+mod convert;
+mod descent;
 mod expr;
 mod part;
 mod pattern;
@@ -33,6 +35,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+pub(crate) use self::descent::{Descent, DescentKind, NumberFacts, number_descents};
 pub(crate) use self::part::PartNames;
 use crate::ast::{Expr, Name, Type, TypeKind};
 use crate::resolve::NameTable;
@@ -106,10 +109,23 @@ pub(crate) struct ParameterPart {
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionInProgress {
     pub(crate) id: FnId,
-    /// The parameters that every call so far descends on.
-    pub(crate) descends: Vec<usize>,
+    /// The ways in which every call so far descends.
+    pub(crate) descends: Vec<Descent>,
+    /// The ways in which calls descend on numbers, by the place of the call.
+    pub(crate) on_numbers: FxHashMap<Span, Vec<Descent>>,
     /// False after a call that descends on none of them.
     pub(crate) may_end: bool,
+}
+
+/// The reason for an obligation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ObligationCause {
+    /// A value must fit its range.
+    Range(Span),
+    /// A position or key must exist.
+    Item(Span),
+    /// A call of a function that has obligations of its own, by name.
+    Call(String, Span),
 }
 
 /// A function, checked.
@@ -249,6 +265,8 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) defining: Option<FunctionInProgress>,
     /// The conditions under which values fit their ranges.
     pub(crate) obligations: Vec<Term>,
+    /// The cause of the first obligation since this was last taken.
+    pub(crate) obliged_by: Option<ObligationCause>,
     /// Enums and records that are declared and not defined yet.
     pub(crate) undefined: FxHashSet<DataId>,
     /// The option type over each sort, as far as it was needed.
@@ -279,6 +297,7 @@ impl<'a, 's> Checker<'a, 's> {
             bound: Vec::new(),
             defining: None,
             obligations: Vec::new(),
+            obliged_by: None,
             undefined: FxHashSet::default(),
             options: FxHashMap::default(),
             assigned: None,
@@ -316,6 +335,7 @@ impl<'a, 's> Checker<'a, 's> {
                 Ok(Sort::Data(self.option_of(inner)))
             }
             TypeKind::Collection(name, of) => self.collection_type(name, of, ty.span),
+            TypeKind::Paren(inner) => self.resolve_sort(inner),
         }
     }
 
@@ -474,8 +494,11 @@ impl<'a, 's> Checker<'a, 's> {
         let term = self.infer(expr, Some(sort));
         self.is_compared = false;
         // Evaluation, folding and the solvers compare numbers, whatever ranges they come from, so the base sort will
-        // do.
-        self.coerce(term?, expr.span, sort.base(), role)
+        // do; for the same reason a conversion of options and collections obliges nothing here.
+        let mark = self.obligations.len();
+        let term = self.coerce(term?, expr.span, sort.base(), role);
+        self.obligations.truncate(mark);
+        term
     }
 
     /// The term of a part of a literal, which is only compared if the literal is.
@@ -507,6 +530,7 @@ impl<'a, 's> Checker<'a, 's> {
             (Sort::Range { lo, hi }, Sort::Int) => self.require_range(term, span, lo, hi, role),
             (Sort::Real, Sort::Int) => Ok(self.pool.to_real(term)),
             (wanted, found) if wanted == found => Ok(term),
+            _ if self.converts(found, sort) => self.convert(term, sort, span, role),
             _ => Err(self.report_mismatch(span, sort, found, role)),
         }
     }
@@ -526,7 +550,7 @@ impl<'a, 's> Checker<'a, 's> {
             let (lo, hi) = (self.pool.int(lo), self.pool.int(hi));
             let (above, below) = (self.pool.le(lo, term), self.pool.le(term, hi));
             let obligation = self.pool.and([above, below]);
-            self.oblige(obligation);
+            self.oblige(obligation, ObligationCause::Range(span));
         }
         Ok(term)
     }
@@ -550,10 +574,11 @@ impl<'a, 's> Checker<'a, 's> {
         }))
     }
 
-    /// Adds the obligation `condition`, unless it is always true.
-    pub(crate) fn oblige(&mut self, condition: Term) {
+    /// Adds the obligation `condition`, unless it is always true; `cause` is the first place that has it.
+    pub(crate) fn oblige(&mut self, condition: Term, cause: ObligationCause) {
         if !self.pool.is_true(condition) {
             self.obligations.push(condition);
+            self.obliged_by.get_or_insert(cause);
         }
     }
 

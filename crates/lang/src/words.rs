@@ -30,7 +30,7 @@ pub const SYSTEM_WORDS: &[&str] = &["use", "hide", "expose"];
 /// Words that begin a file.
 const FILE_WORDS: &[&str] = &["model", "system"];
 /// Words within declarations and transitions.
-const INNER_WORDS: &[&str] = &["reach", "reset", "let", "from", "as", "between", "and", "for", "count"];
+const INNER_WORDS: &[&str] = &["reach", "reset", "let", "from", "as", "between", "and", "for", "count", "is"];
 
 /// The words that begin declarations, transitions and steps.
 pub fn beginnings() -> impl Iterator<Item = &'static str> {

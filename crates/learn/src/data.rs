@@ -16,6 +16,8 @@ mod words;
 use std::sync::Arc;
 use std::thread;
 
+use ioxide_model::label::source_message_name;
+use ioxide_model::name::source_name;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 
@@ -137,6 +139,19 @@ impl DataGate {
         };
         let fixed: Vec<String> = gate.fields.iter().zip(&self.fixed).filter_map(field).collect();
         if fixed.is_empty() { gate.name.to_string() } else { format!("{}({})", gate.name, fixed.join(", ")) }
+    }
+
+    /// Returns the message as the text of a model has it behind `on`.
+    #[must_use]
+    pub(crate) fn source_text(&self, model: &Model) -> String {
+        let field = |(&var, value): (_, &Option<Value>)| {
+            let name = source_name(&model.pool.var_info(var).name);
+            value.as_ref().map(|value| format!("{name}: {}", model.pool.show_value(value)))
+        };
+        let fields = &model.sts.gates[self.gate].fields;
+        let fixed: Vec<String> = fields.iter().zip(&self.fixed).filter_map(field).collect();
+        let name = source_message_name(&model.sts, self.gate);
+        if fixed.is_empty() { name } else { format!("{name}({})", fixed.join(", ")) }
     }
 }
 

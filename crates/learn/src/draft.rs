@@ -8,11 +8,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
-use ioxide_lang::ast::{ItemKind, ModelItem};
+use ioxide_lang::ast::{ItemKind, ModelItem, PreambleItem};
 use ioxide_model::index::Idx;
-use ioxide_model::label::Label;
+use ioxide_model::label::{Label, source_message, source_message_name};
+use ioxide_model::name::{is_quotable, source_name};
+use ioxide_model::sort::Sort;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::term::Var;
 use thiserror::Error;
 
 use crate::messages::{Messages, NamedAnswers};
@@ -27,8 +30,8 @@ const MAX_NAME: usize = 24;
 /// The reason why a machine is not written as a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DraftError {
-    /// The name of a message is none in a model.
-    #[error("`{0}` is no name of a message in a model")]
+    /// A message cannot be declared: backquotes cannot hold its name, or a field has a type of its own.
+    #[error("the message `{0}` cannot be declared in a model")]
     MessageName(String),
     /// The text is no model, for this reason.
     #[error("the machine cannot be written as a model{0}")]
@@ -129,8 +132,8 @@ impl<'a> LearnedDraft<'a> {
         for way in self.ways.iter().filter(|way| way.from == state && !is_over) {
             let answer = label_texts(&self.messages.model, self.answer_labels(way.output));
             let target = owed.state_for(&answer, &self.states[way.to]);
-            let _ =
-                writeln!(text, "on {} -> {target}{}", self.answers.names().inputs[way.input], self.mark(way));
+            let input = input_text(self.messages, &self.answers.names().inputs[way.input]);
+            let _ = writeln!(text, "on {input} -> {target}{}", self.mark(way));
         }
         text.push_str("}\n");
         text
@@ -199,8 +202,16 @@ pub(crate) fn format_draft(text: String) -> Result<String, DraftError> {
 
 /// Returns messages as they are written.
 pub(crate) fn label_texts(model: &Model, labels: &[Label]) -> Vec<String> {
-    let text = |label: &Label| label.show(&model.pool, &model.sts).trim_start_matches('!').to_owned();
-    labels.iter().map(text).collect()
+    labels.iter().map(|label| source_message(&model.pool, &model.sts, label)).collect()
+}
+
+/// Returns the input that a machine calls `name` as it is written.
+pub(crate) fn input_text(messages: &Messages, name: &str) -> String {
+    let model = &messages.model;
+    match messages.inputs.get(name) {
+        Some(label) => source_message(&model.pool, &model.sts, label),
+        None => source_name(name).into_owned(),
+    }
 }
 
 /// The states whose answer is due, by answer and target.
@@ -251,7 +262,12 @@ fn copy_declarations(path: &str, text: &str) -> String {
     let mut sources = Sources::new();
     let file = sources.add(path, text);
     let (tree, _) = ioxide_lang::parse(&sources, file);
-    let items = tree.model.map(|model| model.items).unwrap_or_default();
+    let shared = tree.preamble.into_iter().filter_map(|item| match item {
+        PreambleItem::Item(item) => Some(item),
+        PreambleItem::Use(_) => None,
+    });
+    let items: Vec<ModelItem> =
+        shared.chain(tree.model.map(|model| model.items).unwrap_or_default()).collect();
     let text_of = |item: &ModelItem| sources.slice(item.span);
     let (types, others): (Vec<&ModelItem>, Vec<&ModelItem>) = items.iter().partition(|item| {
         matches!(
@@ -273,16 +289,22 @@ fn copy_declarations(path: &str, text: &str) -> String {
 /// Returns the messages of a model by name, where there is no text that declares them.
 fn plain_declarations(model: &Model) -> Result<String, DraftError> {
     let mut text = String::new();
-    for gate in model.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal) {
-        let is_word = gate.name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-        if !is_word
-            || gate.name.starts_with(|letter: char| letter.is_ascii_digit())
-            || !gate.fields.is_empty()
-        {
+    for (id, gate) in model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal) {
+        let infos: Vec<_> = gate.fields.iter().map(|&field| model.pool.var_info(field)).collect();
+        let is_plain = |sort: Sort| !matches!(sort, Sort::Data(_) | Sort::Collection(_));
+        let names_fit = is_quotable(&gate.name) && infos.iter().all(|info| is_quotable(&info.name));
+        if !names_fit || !infos.iter().all(|info| is_plain(info.sort)) {
             return Err(DraftError::MessageName(gate.name.to_string()));
         }
+        let name = source_message_name(&model.sts, id);
+        if name != source_name(&gate.name) {
+            let _ = writeln!(text, "/// The system calls it `{}`, as an input is called.", gate.name);
+        }
         let direction = if gate.kind == GateKind::Output { "output" } else { "input" };
-        let _ = writeln!(text, "{direction} {}", gate.name);
+        let field = |info: &&Var| format!("{}: {}", source_name(&info.name), model.pool.show_sort(info.sort));
+        let fields: Vec<String> = infos.iter().map(field).collect();
+        let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
+        let _ = writeln!(text, "{direction} {name}{fields}");
     }
     Ok(text)
 }

@@ -292,7 +292,15 @@ fn used_files(analysis: &TextAnalysis) -> Vec<(String, lsp_types::Range)> {
         }
         _ => None,
     });
-    used.collect()
+    let shared = analysis.tree.preamble.iter().filter_map(|item| match item {
+        ioxide_lang::ast::PreambleItem::Use(used) => Some((&used.path, used.path_span)),
+        ioxide_lang::ast::PreambleItem::Item(_) => None,
+    });
+    let shared = shared.map(|(path, span)| {
+        let path = crate::analysis::resolve_path(&analysis.path, path);
+        (path, analysis.text.range(span.range().start, span.range().end))
+    });
+    used.chain(shared).collect()
 }
 
 /// Returns the findings of a check and of a deep check for publication.

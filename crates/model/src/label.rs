@@ -1,5 +1,6 @@
 //! Labels: one observable step of a trace.
 
+use crate::name::source_name;
 use crate::number::Rational;
 use crate::sts::{GateId, GateKind, Sts};
 use crate::term::TermPool;
@@ -52,6 +53,34 @@ impl Label {
             Self::Delay(time) => format!("+{}s", readable(time)),
         }
     }
+}
+
+/// Returns the name of a message as the text of a model declares it: in backquotes if it needs them. The language has one
+/// name for one message, so an output that is called like an input has `_out` behind it.
+#[must_use]
+pub fn source_message_name(sts: &Sts, gate: GateId) -> String {
+    let own = &sts.gates[gate];
+    let mut name = own.name.to_string();
+    let is_taken = |name: &str| {
+        let mut others = sts.gates.iter_enumerated().filter(|(id, _)| *id != gate);
+        others.any(|(_, other)| *other.name == *name)
+    };
+    while own.kind == GateKind::Output && is_taken(&name) {
+        name.push_str("_out");
+    }
+    source_name(&name).into_owned()
+}
+
+/// Returns a message as the text of a model has it behind `on` and `emit`; empty for silence and delays.
+#[must_use]
+pub fn source_message(pool: &TermPool, sts: &Sts, label: &Label) -> String {
+    let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return String::new() };
+    let field = |(&var, value): (_, &Value)| {
+        format!("{}: {}", source_name(&pool.var_info(var).name), pool.show_value(value))
+    };
+    let fields: Vec<String> = sts.gates[*gate].fields.iter().zip(values).map(field).collect();
+    let name = source_message_name(sts, *gate);
+    if fields.is_empty() { name } else { format!("{name}({})", fields.join(", ")) }
 }
 
 /// Returns the name of an input: the message as people write it, without a mark for its direction.

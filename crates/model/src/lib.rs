@@ -28,6 +28,7 @@ pub mod diag;
 pub mod goal;
 pub mod index;
 pub mod label;
+pub mod name;
 pub mod number;
 pub mod relation;
 pub mod sequence;

@@ -109,6 +109,8 @@ pub enum TermNode {
     Prefix(Term, Term),
     /// The second string ends with the first.
     Suffix(Term, Term),
+    /// The first string is the second or comes before it, by the code points of their characters.
+    TextLe(Term, Term),
     /// The whole string matches the pattern.
     Matches(Term, RegexId),
     /// A constructor applied to terms.
@@ -152,7 +154,7 @@ impl TermNode {
             Self::Select { arg, .. } => ([Some(*arg), None, None], &[]),
             Self::Eq(a, b) | Self::Lt(a, b) | Self::Le(a, b) => ([Some(*a), Some(*b), None], &[]),
             Self::Div(a, b) | Self::Rem(a, b) | Self::RealDiv(a, b) => ([Some(*a), Some(*b), None], &[]),
-            Self::Contains(a, b) | Self::Prefix(a, b) | Self::Suffix(a, b) => {
+            Self::Contains(a, b) | Self::Prefix(a, b) | Self::Suffix(a, b) | Self::TextLe(a, b) => {
                 ([Some(*a), Some(*b), None], &[])
             }
             Self::Ite(a, b, c) => ([Some(*a), Some(*b), Some(*c)], &[]),
@@ -734,10 +736,13 @@ impl TermPool {
             | TermNode::Eq(..)
             | TermNode::Lt(..)
             | TermNode::Le(..) => Sort::Bool,
-            TermNode::Contains(..) | TermNode::Prefix(..) | TermNode::Suffix(..) | TermNode::Matches(..) => {
-                Sort::Bool
-            }
-            TermNode::Is(..) | TermNode::Exists(..) => Sort::Bool,
+            TermNode::Contains(..)
+            | TermNode::Prefix(..)
+            | TermNode::Suffix(..)
+            | TermNode::TextLe(..)
+            | TermNode::Matches(..)
+            | TermNode::Is(..)
+            | TermNode::Exists(..) => Sort::Bool,
             TermNode::Ite(_, a, b) if self.sort(*a) == self.sort(*b) => self.sort(*a),
             TermNode::Ite(_, a, _) => self.sort(*a).base(),
             TermNode::Add(list) | TermNode::Mul(list) => self.sort(list[0]).base(),

@@ -56,6 +56,8 @@ pub(crate) struct Translator<'t> {
     cases: TakenNames,
     messages: TakenNames,
     known: BTreeMap<SchemaKey, SortOf>,
+    /// The enums that are declared, by their values.
+    enumerations: BTreeMap<BTreeSet<String>, SortOf>,
     /// The references being followed, and the names of their types.
     making: Vec<(SchemaKey, String)>,
     recursive: BTreeSet<String>,
@@ -92,6 +94,7 @@ impl<'t> Translator<'t> {
             cases: TakenNames::default(),
             messages: TakenNames::default(),
             known: BTreeMap::new(),
+            enumerations: BTreeMap::new(),
             making: Vec::new(),
             recursive: BTreeSet::new(),
             own_name: None,

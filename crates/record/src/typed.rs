@@ -94,8 +94,7 @@ impl TypedMessage {
 /// Returns what is wrong with the message.
 pub fn read_message(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessage, BadTypedMessage> {
     let text = text.trim().trim_start_matches(['?', '!']);
-    let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
-    let name = name.trim();
+    let (name, rest) = split_name(text);
     let gate =
         sts.gate_named(name).filter(|gate| *gate != Sts::TAU).ok_or_else(|| unknown_message(sts, name))?;
     let inner = match rest.trim() {
@@ -109,7 +108,7 @@ pub fn read_message(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessa
     let mut values = vec![None; fields.len()];
     for part in split_arguments(inner) {
         let (field, value) = part.split_once(':').ok_or_else(|| not_named(part, "field"))?;
-        let field = field.trim();
+        let field = field.trim().trim_matches('`');
         let at = fields.iter().position(|var| &*pool.var_info(*var).name == field).ok_or_else(|| {
             let names = fields.iter().map(|var| pool.var_info(*var).name.to_string()).collect();
             BadTypedMessage::NoField { message: name.to_owned(), field: field.to_owned(), names }
@@ -117,6 +116,13 @@ pub fn read_message(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessa
         values[at] = Some(value_of(pool, pool.var_info(fields[at]).sort, value.trim())?);
     }
     Ok(TypedMessage { gate, values })
+}
+
+/// Splits a text into the name in front and what follows it; a name in backquotes may contain anything else.
+fn split_name(text: &str) -> (&str, &str) {
+    let quoted = text.strip_prefix('`').and_then(|text| text.split_once('`'));
+    let (name, rest) = quoted.unwrap_or_else(|| text.split_at(text.find('(').unwrap_or(text.len())));
+    (name.trim(), rest)
 }
 
 fn unknown_message(sts: &Sts, name: &str) -> BadTypedMessage {
@@ -174,9 +180,9 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, BadTypedMe
         }
         Sort::Data(data) => {
             let info = pool.data(data);
-            let head = text.split('(').next().unwrap_or(text).trim();
+            let (head, rest) = split_name(text);
             let found = info.ctors.iter().position(|ctor| &*ctor.name == head).ok_or_else(wrong)?;
-            let args = parse_arguments(pool, &info.ctors[found], info.kind, text[head.len()..].trim())?;
+            let args = parse_arguments(pool, &info.ctors[found], info.kind, rest.trim())?;
             Value::Data(DataValue { data, ctor: found as u32, args })
         }
     };

@@ -9,7 +9,7 @@
 (attribute name: (identifier) @attribute)
 
 ["model" "system" "observed" "input" "output" "var" "clock" "const" "type" "enum" "record" "fn" "state" "any" "purpose" "test" "use" "from" "hide" "expose" "as" "between" "and"] @keyword
-["on" "emit" "internal" "quiet" "when" "let" "reset" "reach" "always" "sometimes" "send" "expect" "if" "then" "else" "match" "exists" "forall" "in" "for" "some"] @keyword.control
+["on" "emit" "internal" "quiet" "when" "let" "reset" "reach" "always" "sometimes" "send" "expect" "if" "then" "else" "match" "exists" "forall" "in" "for" "some" "is"] @keyword.control
 ["->" "=>" "==" "!=" "<" "<=" ">" ">=" "&&" "||" "+" "-" "*" "/" "%" "!" "=" ".." "?"] @operator
 ["{" "}" "(" ")" "[" "]"] @punctuation.bracket
 ["," ":" "." ";"] @punctuation.delimiter

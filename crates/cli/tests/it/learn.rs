@@ -24,6 +24,32 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).display().to_string()
 }
 
+/// Names of messages that are no words are written in backquotes, and one that is an input and an output gets two names.
+#[test]
+fn messages_may_have_any_name() {
+    let folder = folder();
+    let (machine, learned) = (path(&folder, "quic.dot"), path(&folder, "learned.iox"));
+    let text = r#"digraph quic {
+        __start0 [label="" shape="none"];
+        __start0 -> s0;
+        s0 -> s1 [label="INIT-CHLO / ServerHello & Certificate"];
+        s0 -> s0 [label="DATA / none"];
+        s1 -> s1 [label="INIT-CHLO / none"];
+        s1 -> s1 [label="DATA / DATA"];
+    }"#;
+    fs::write(&machine, text).expect("a file");
+    let sut = format!("model:{machine}");
+    says(&["learn", &machine, "--sut", &sut, "--seed", "1", "--out", &learned], 0);
+    let draft = fs::read_to_string(&learned).expect("the draft is written");
+    for line in
+        ["input `INIT-CHLO`", "output `ServerHello & Certificate`", "output `none`", "output DATA_out"]
+    {
+        assert!(draft.contains(line), "{line}\n{draft}");
+    }
+    says(&["check", &learned], 0);
+    says(&["fmt", "--check", &learned], 0);
+}
+
 #[test]
 fn a_learned_model_is_in_order_and_what_the_system_does() {
     let folder = folder();

@@ -1,6 +1,7 @@
 //! The text of expressions and types.
 
 use super::Printer;
+use ioxide_model::name::source_name;
 use ioxide_model::term::string_literal;
 
 use crate::ast::{
@@ -17,12 +18,13 @@ pub(crate) fn expr_text(expr: &Expr) -> String {
 /// `ty` on one line.
 pub(super) fn type_text(ty: &Type) -> String {
     match &ty.kind {
-        TypeKind::Named(name) => name.clone(),
+        TypeKind::Named(name) => source_name(name).into_owned(),
         TypeKind::Range(lo, hi) => format!("{}..{}", expr_text(lo), expr_text(hi)),
         TypeKind::Option(inner) => format!("{}?", type_text(inner)),
+        TypeKind::Paren(inner) => format!("({})", type_text(inner)),
         TypeKind::Collection(name, of) => {
             let of: Vec<String> = of.iter().map(type_text).collect();
-            format!("{}<{}>", name.text, of.join(", "))
+            format!("{}<{}>", name.written(), of.join(", "))
         }
     }
 }
@@ -79,12 +81,12 @@ fn arm_text(arm: &MatchArm) -> String {
 pub(super) fn pattern_text(pattern: &PatternExpr) -> String {
     match &pattern.kind {
         PatternKind::Any => "_".into(),
-        PatternKind::Name(name) => name.clone(),
+        PatternKind::Name(name) => source_name(name).into_owned(),
         PatternKind::None => "none".into(),
-        PatternKind::Some(name) => format!("some({})", name.text),
-        PatternKind::Case(name, parts) => format!("{name}({})", name_texts(parts).join(", ")),
+        PatternKind::Some(name) => format!("some({})", name.written()),
+        PatternKind::Case(name, parts) => format!("{}({})", source_name(name), name_texts(parts).join(", ")),
         PatternKind::List(items, rest) => {
-            let rest = rest.iter().map(|rest| format!("..{}", rest.text));
+            let rest = rest.iter().map(|rest| format!("..{}", rest.written()));
             format!("[{}]", name_texts(items).into_iter().chain(rest).collect::<Vec<_>>().join(", "))
         }
         PatternKind::Literal(literal) => expr_text(literal),
@@ -93,7 +95,7 @@ pub(super) fn pattern_text(pattern: &PatternExpr) -> String {
 
 /// Returns the texts of `list`.
 fn name_texts(list: &[Name]) -> Vec<String> {
-    list.iter().map(|name| name.text.clone()).collect()
+    list.iter().map(|name| name.written().into_owned()).collect()
 }
 
 /// Writes `expr`; brackets are nodes of the tree, so none have to be added.
@@ -101,7 +103,8 @@ fn write_expr(expr: &Expr, out: &mut String) {
     match &expr.kind {
         ExprKind::Error(_) => {}
         ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        ExprKind::Number(text) | ExprKind::Name(text) => out.push_str(text),
+        ExprKind::Number(text) => out.push_str(text),
+        ExprKind::Name(text) => out.push_str(&source_name(text)),
         ExprKind::Str(text) => out.push_str(&string_literal(text)),
         ExprKind::None => out.push_str("none"),
         ExprKind::Some(inner) => write_wrapped("some(", inner, ")", out),
@@ -114,6 +117,16 @@ fn write_expr(expr: &Expr, out: &mut String) {
         }
         ExprKind::Compare(first, rest) => {
             write_chain(first, rest.iter().map(|(op, e)| (cmp_sign(*op), e)), out)
+        }
+        ExprKind::Is(value, case) => {
+            write_wrapped("", value, " is ", out);
+            // `none` and `some` are words here.
+            let is_word = matches!(case.text.as_str(), "none" | "some");
+            out.push_str(&if is_word { case.text.as_str().into() } else { case.written() });
+        }
+        ExprKind::Range(lo, hi) => {
+            write_wrapped("", lo, "..", out);
+            write_expr(hi, out);
         }
         ExprKind::And(list) => write_list(list, " && ", out),
         ExprKind::Or(list) => write_list(list, " || ", out),
@@ -133,19 +146,19 @@ fn write_expr(expr: &Expr, out: &mut String) {
         }
         ExprKind::Quantified { quantifier, var, lo, hi, body } => {
             out.push_str(if *quantifier == Quantifier::Exists { "exists " } else { "forall " });
-            out.push_str(&var.text);
+            out.push_str(&var.written());
             write_wrapped(" in ", lo, "..", out);
             write_wrapped("", hi, ": ", out);
             write_expr(body, out);
         }
         ExprKind::Over { word, var, of, body } => {
-            out.push_str(&format!("{} {}", word.word(), var.text));
+            out.push_str(&format!("{} {}", word.word(), var.written()));
             write_wrapped(" in ", of, ": ", out);
             write_expr(body, out);
         }
         ExprKind::Comprehension { set, item, var, of, keep } => {
             write_wrapped(if *set { "{" } else { "[" }, item, " for ", out);
-            out.push_str(&var.text);
+            out.push_str(&var.written());
             write_wrapped(" in ", of, "", out);
             if let Some(keep) = keep {
                 write_wrapped(" if ", keep, "", out);
@@ -175,12 +188,12 @@ fn write_expr(expr: &Expr, out: &mut String) {
             write_wrapped("", key, "]", out);
         }
         ExprKind::Call(name, args) => {
-            out.push_str(&name.text);
+            out.push_str(&name.written());
             out.push('(');
             for (index, arg) in args.iter().enumerate() {
                 out.push_str(if index > 0 { ", " } else { "" });
                 if let Some(name) = &arg.name {
-                    out.push_str(&name.text);
+                    out.push_str(&name.written());
                     out.push_str(": ");
                 }
                 write_expr(&arg.value, out);
@@ -189,14 +202,14 @@ fn write_expr(expr: &Expr, out: &mut String) {
         }
         ExprKind::Method(receiver, name, args) => {
             write_wrapped("", receiver, ".", out);
-            out.push_str(&name.text);
+            out.push_str(&name.written());
             out.push('(');
             write_list(args, ", ", out);
             out.push(')');
         }
         ExprKind::Field(receiver, name) => {
             write_wrapped("", receiver, ".", out);
-            out.push_str(&name.text);
+            out.push_str(&name.written());
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::ast::{
 impl Printer<'_> {
     /// Writes a model with its items.
     pub(super) fn write_model(&mut self, model: &ModelDecl) {
-        let heading = format!("model {}", model.name.text);
+        let heading = format!("model {}", model.name.written());
         let first = model.items.first().map(|item| item.span);
         self.write_block(model.span, &model.meta, &heading, first, |printer| {
             model.items.iter().for_each(|item| printer.write_item(item));
@@ -25,7 +25,7 @@ impl Printer<'_> {
         let (span, meta) = (item.span, &item.meta);
         match &item.kind {
             ItemKind::State(state) => {
-                let heading = format!("state {}", state.name.text);
+                let heading = format!("state {}", state.name.written());
                 let first = state.transitions.first().map(|first| first.span);
                 self.write_block(span, meta, &heading, first, |printer| {
                     printer.write_transitions(&state.transitions)
@@ -39,7 +39,7 @@ impl Printer<'_> {
             ItemKind::Purpose(PurposeDecl { name, goal: PurposeGoal::Observer(observer) }) => {
                 let items = observer.items.iter().map(|item| item.span);
                 let first = items.chain(observer.states.iter().map(|state| state.span)).next();
-                let heading = format!("purpose {}", name.text);
+                let heading = format!("purpose {}", name.written());
                 self.write_block(span, meta, &heading, first, |printer| {
                     observer.items.iter().for_each(|item| printer.write_item(item));
                     observer.states.iter().for_each(|state| printer.observer_state(state));
@@ -53,26 +53,30 @@ impl Printer<'_> {
         match &item.kind {
             ItemKind::Message(message) => self.write_message(message),
             ItemKind::Var(decl) => {
-                let heading = format!("var {}: {}", decl.name.text, type_text(&decl.ty));
+                let heading = format!("var {}: {}", decl.name.written(), type_text(&decl.ty));
                 self.write_definition(&heading, decl.init.as_ref());
             }
-            ItemKind::Clock(name) => self.write_line(&format!("clock {}", name.text)),
+            ItemKind::Clock(name) => self.write_line(&format!("clock {}", name.written())),
             ItemKind::Const(decl) => self.write_constant(decl),
             ItemKind::Type(decl) => {
-                self.write_line(&format!("type {} = {}", decl.name.text, type_text(&decl.ty)))
+                self.write_line(&format!("type {} = {}", decl.name.written(), type_text(&decl.ty)))
             }
             ItemKind::Enum(decl) => {
                 let names: Vec<BracketPart<'_>> = decl.variants.iter().map(variant_part).collect();
-                self.write_braced(&format!("enum {} ", decl.name.text), &names);
+                self.write_braced(&format!("enum {} ", decl.name.written()), &names);
             }
             ItemKind::Record(decl) => {
                 let fields: Vec<BracketPart<'_>> = decl.fields.iter().map(field_part).collect();
-                self.write_braced(&format!("record {} ", decl.name.text), &fields);
+                self.write_braced(&format!("record {} ", decl.name.written()), &fields);
             }
             ItemKind::Fn(decl) => {
                 let params: Vec<String> = decl.params.iter().map(field_text).collect();
-                let heading =
-                    format!("fn {}({}) -> {}", decl.name.text, params.join(", "), type_text(&decl.result));
+                let heading = format!(
+                    "fn {}({}) -> {}",
+                    decl.name.written(),
+                    params.join(", "),
+                    type_text(&decl.result)
+                );
                 self.write_definition(&heading, Some(&decl.body));
             }
             ItemKind::Transition(transition) => self.write_transition(transition),
@@ -85,7 +89,7 @@ impl Printer<'_> {
     /// Writes the declaration of a constant, on several lines if its value is long.
     pub(super) fn write_constant(&mut self, decl: &ConstDecl) {
         let annotation = decl.ty.as_ref().map_or(String::new(), |t| format!(": {}", type_text(t)));
-        self.write_definition(&format!("const {}{annotation}", decl.name.text), Some(&decl.value));
+        self.write_definition(&format!("const {}{annotation}", decl.name.written()), Some(&decl.value));
     }
 
     /// Writes the declaration of an input or output; fields go on lines of their own where one does not suffice.
@@ -95,7 +99,7 @@ impl Printer<'_> {
             DirectionDecl::Observed => "observed input",
             DirectionDecl::Output => "output",
         };
-        let heading = format!("{direction} {}", message.name.text);
+        let heading = format!("{direction} {}", message.name.written());
         let fields: Vec<BracketPart<'_>> = message.fields.iter().map(field_part).collect();
         self.write_call(&heading, &fields);
     }
@@ -163,8 +167,8 @@ impl Printer<'_> {
 
     /// Writes one transition: on one line if it fits, otherwise one line for each of its clauses.
     fn write_transition(&mut self, transition: &TransitionDecl) {
-        let label = transition.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.text));
-        let gate = transition.gate.as_ref().map_or(String::new(), |gate| format!(" {}", gate.text));
+        let label = transition.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.written()));
+        let gate = transition.gate.as_ref().map_or(String::new(), |gate| format!(" {}", gate.written_path()));
         let head = format!("{label}{}{gate}", transition.verb.word());
         let pins: Vec<String> = transition.pins.iter().map(pin_text).collect();
         let updates: Vec<String> = transition.updates.iter().map(update_text).collect();
@@ -180,7 +184,7 @@ impl Printer<'_> {
             line.push_str(&format!(" {{ {} }}", updates.join(", ")));
         }
         if let Some(target) = &transition.target {
-            line.push_str(&format!(" -> {}", target.text));
+            line.push_str(&format!(" -> {}", target.written()));
         }
         if self.fits(&line) {
             return self.write_line(&line);
@@ -198,7 +202,7 @@ impl Printer<'_> {
             self.write_braced("", &plain_parts(&updates));
         }
         if let Some(target) = &transition.target {
-            self.write_line(&format!("-> {}", target.text));
+            self.write_line(&format!("-> {}", target.written()));
         }
         self.level -= 1;
     }
@@ -207,11 +211,11 @@ impl Printer<'_> {
 
     /// Writes a purpose: a path, a condition to reach, or an observer.
     fn write_purpose(&mut self, purpose: &PurposeDecl) {
-        let heading = format!("purpose {}: ", purpose.name.text);
+        let heading = format!("purpose {}: ", purpose.name.written());
         match &purpose.goal {
             PurposeGoal::Path(labels) => self.write_path(&heading, labels),
             PurposeGoal::Reach { state, when } => {
-                let state = state.as_ref().map_or(String::new(), |state| format!(" {}", state.text));
+                let state = state.as_ref().map_or(String::new(), |state| format!(" {}", state.written()));
                 let condition =
                     when.as_ref().map_or(String::new(), |when| format!(" when {}", expr_text(when)));
                 let line = format!("{heading}reach{state}{condition}");
@@ -235,7 +239,7 @@ impl Printer<'_> {
         let mut is_first_line = true;
         for (index, label) in labels.iter().enumerate() {
             let comma = if index + 1 < labels.len() { "," } else { "" };
-            let more = format!("{}{comma}", label.text);
+            let more = format!("{}{comma}", label.written_path());
             let gap = if line.ends_with(' ') || line.is_empty() { "" } else { " " };
             if line.len() > heading.len() && line.len() + gap.len() + more.len() > self.room() {
                 self.write_line(&line);
@@ -252,7 +256,7 @@ impl Printer<'_> {
     }
 
     fn observer_state(&mut self, state: &StateDecl) {
-        let heading = format!("state {}", state.name.text);
+        let heading = format!("state {}", state.name.written());
         let first = state.transitions.first().map(|first| first.span);
         self.write_block(state.span, &state.meta, &heading, first, |printer| {
             printer.write_transitions(&state.transitions)
@@ -261,7 +265,7 @@ impl Printer<'_> {
 
     /// Writes an `always` or `sometimes` property.
     fn write_property(&mut self, property: &Property) {
-        let label = property.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.text));
+        let label = property.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.written()));
         let word = match property.kind {
             PropertyKind::Always => "always",
             PropertyKind::Sometimes => "sometimes",
@@ -300,7 +304,7 @@ impl Printer<'_> {
 
     /// Writes a message of a test or an observer behind `word`, with its pins and its guard.
     fn write_pattern(&mut self, word: &str, pattern: &MessagePattern) {
-        let head = format!("{word} {}", pattern.gate.text);
+        let head = format!("{word} {}", pattern.gate.written_path());
         let pins: Vec<String> = pattern.pins.iter().map(pin_text).collect();
         let Some(guard) = &pattern.guard else { return self.write_call(&head, &plain_parts(&pins)) };
         let pinned = if pins.is_empty() { head.clone() } else { format!("{head}({})", pins.join(", ")) };
@@ -360,9 +364,9 @@ fn has_docs(parts: &[BracketPart<'_>]) -> bool {
 fn variant_part(variant: &VariantDecl) -> BracketPart<'_> {
     let fields: Vec<String> = variant.fields.iter().map(field_text).collect();
     let text = if fields.is_empty() {
-        variant.name.text.clone()
+        variant.name.written().into_owned()
     } else {
-        format!("{}({})", variant.name.text, fields.join(", "))
+        format!("{}({})", variant.name.written(), fields.join(", "))
     };
     BracketPart { docs: &variant.docs, text }
 }
@@ -373,7 +377,7 @@ fn field_part(one: &FieldDecl) -> BracketPart<'_> {
 
 /// Returns a field as `name: type`.
 fn field_text(field: &FieldDecl) -> String {
-    format!("{}: {}", field.name.text, type_text(&field.ty))
+    format!("{}: {}", field.name.written(), type_text(&field.ty))
 }
 
 /// `(field: value, ...)`; nothing if there are none.
@@ -384,16 +388,16 @@ pub(super) fn pins_text(pins: &[PinDecl]) -> String {
 
 /// Returns a pin as `field: value`.
 fn pin_text(pin: &PinDecl) -> String {
-    format!("{}: {}", pin.field.text, expr_text(&pin.value))
+    format!("{}: {}", pin.field.written(), expr_text(&pin.value))
 }
 
 /// Returns an assignment, an assignment to one key, or a reset.
 fn update_text(update: &Update) -> String {
     match &update.kind {
-        UpdateKind::Assign(target, value) => format!("{} = {}", target.text, expr_text(value)),
+        UpdateKind::Assign(target, value) => format!("{} = {}", target.written(), expr_text(value)),
         UpdateKind::Put(target, key, value) => {
-            format!("{}[{}] = {}", target.text, expr_text(key), expr_text(value))
+            format!("{}[{}] = {}", target.written(), expr_text(key), expr_text(value))
         }
-        UpdateKind::Reset(clock) => format!("reset {}", clock.text),
+        UpdateKind::Reset(clock) => format!("reset {}", clock.written()),
     }
 }

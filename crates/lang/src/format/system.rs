@@ -11,7 +11,7 @@ impl Printer<'_> {
     /// Writes the models of a system and then the system itself.
     pub(super) fn write_system(&mut self, system: &SystemDecl) {
         system.models.iter().for_each(|model| self.write_model(model));
-        let heading = format!("system {}", system.name.text);
+        let heading = format!("system {}", system.name.written());
         let first = system.items.first().map(|item| item.span);
         self.write_block(system.span, &system.meta, &heading, first, |printer| {
             for item in &system.items {
@@ -27,7 +27,7 @@ impl Printer<'_> {
         match &item.kind {
             SystemItemKind::Const(decl) => self.write_constant(decl),
             SystemItemKind::Use(decl) => {
-                self.write_line(&format!("use {} from {}", decl.model.text, string_literal(&decl.path)));
+                self.write_line(&format!("use {} from {}", decl.model.written(), string_literal(&decl.path)));
             }
             SystemItemKind::Part(decl) => self.write_line(&part_text(decl)),
             SystemItemKind::Channel(decl) => self.write_line(&channel_text(decl)),
@@ -36,7 +36,7 @@ impl Printer<'_> {
             }
             SystemItemKind::Hide(hidden) => self.write_line(&format!("hide {}", port_text(hidden))),
             SystemItemKind::Expose(exposed, name) => {
-                self.write_line(&format!("expose {} as {}", port_text(exposed), name.text));
+                self.write_line(&format!("expose {} as {}", port_text(exposed), name.written()));
             }
             SystemItemKind::Goal(goal) => self.write_item(goal),
         }
@@ -45,21 +45,27 @@ impl Printer<'_> {
 
 fn part_text(decl: &PartDecl) -> String {
     let index = match &decl.index {
-        Some((name, lo, hi)) => format!("[{} in {}..{}]", name.text, expr_text(lo), expr_text(hi)),
+        Some((name, lo, hi)) => format!("[{} in {}..{}]", name.written(), expr_text(lo), expr_text(hi)),
         None => String::new(),
     };
-    format!("{}{index}: {}{}", decl.name.text, decl.model.text, pins_text(&decl.constants))
+    format!("{}{index}: {}{}", decl.name.written(), decl.model.written(), pins_text(&decl.constants))
 }
 
 /// Returns the declaration of a channel behind its word.
 fn channel_text(decl: &ChannelDecl) -> String {
     let (one, other) = &decl.between;
     let settings = pins_text(&decl.settings);
-    format!("{}: {}{settings} between {} and {}", decl.name.text, decl.kind.text, one.text, other.text)
+    format!(
+        "{}: {}{settings} between {} and {}",
+        decl.name.written(),
+        decl.kind.written(),
+        one.written(),
+        other.written()
+    )
 }
 
 /// Returns a port as `part[index].message(pins)`.
 fn port_text(port: &PortDecl) -> String {
     let index = port.index.as_ref().map_or(String::new(), |index| format!("[{}]", expr_text(index)));
-    format!("{}{index}.{}{}", port.part.text, port.message.text, pins_text(&port.pins))
+    format!("{}{index}.{}{}", port.part.written(), port.message.written(), pins_text(&port.pins))
 }

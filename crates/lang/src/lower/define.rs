@@ -9,6 +9,7 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use ioxide_model::sts::{Clock, Gate, GateKind, StateVar};
 use ioxide_model::term::{FnId, RecursiveFunction, Term, VarId};
+use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 
 use super::{Lowering, doc};
@@ -21,8 +22,13 @@ use crate::parser::Parser;
 use crate::resolve::{DefinitionOrder, NameTable, definition_order, each_child};
 use crate::sink::{FindingSink, Reported};
 use crate::typeck::{
-    DeclaredItem, ExprContext, FieldItem, FnItem, FunctionInProgress, GateItem, SortRole, ValueItem,
+    BoundName, DeclaredItem, Descent, ExprContext, FieldItem, FnItem, FunctionInProgress, GateItem,
+    NumberFacts, ObligationCause, SortRole, ValueItem, number_descents,
 };
+
+/// The greatest number of values for which an obligation of a function that calls itself is evaluated. Chosen by feel:
+/// it is evaluated once, when the model is read.
+const MAX_OBLIGATION_CASES: i128 = 4096;
 
 /// The reason why a text of `--set` is no value of its constant; `None` if it is no expression at all.
 struct UnfitOverride(Option<String>);
@@ -228,7 +234,9 @@ impl<'a> Lowering<'a, '_> {
 
     fn constant_value(&mut self, decl: &ConstDecl) -> Result<Value, Reported> {
         let (value, sort) = self.written_value(decl)?;
-        let Some(text) = self.overriding(&decl.name.text) else { return Ok(value) };
+        let Some(text) = self.overriding(&decl.name.text) else {
+            return self.part_constant(&decl.name.text, sort).unwrap_or(Ok(value));
+        };
         self.override_value(text, sort).map_err(|why| {
             let message = format!("`--set {}={text}` does not fit: {why}", decl.name.text);
             self.cx.sink.error(|| Diagnostic::new(Code::BadOverride, decl.name.span, message))
@@ -253,6 +261,20 @@ impl<'a> Lowering<'a, '_> {
     fn overriding(&self, name: &str) -> Option<&'a str> {
         let options = self.options;
         options.overrides.iter().rev().find(|(constant, _)| constant == name).map(|(_, text)| text.as_str())
+    }
+
+    /// Returns the value that the system gives for a constant of this part, if it does.
+    fn part_constant(&mut self, name: &str, sort: Sort) -> Option<Result<Value, Reported>> {
+        let options = self.options;
+        let given = options.part_constants.iter().rev().find(|constant| constant.name == name)?;
+        let before = self.cx.bound.len();
+        for (name, value) in &given.names {
+            let term = self.cx.pool.value(value.clone());
+            self.cx.bound.push(BoundName { name: name.clone(), term, part_of: None });
+        }
+        let value = self.cx.constant_value(&given.value, sort, SortRole::Constant(name));
+        self.cx.bound.truncate(before);
+        Some(value)
     }
 
     /// Reads an override as an expression of `sort`; a string needs no quotes.
@@ -297,6 +319,7 @@ impl<'a> Lowering<'a, '_> {
         self.cx.params = params.iter().cloned().collect();
         self.cx.param_order = params.iter().map(|(name, _)| name.clone()).collect();
         let recursive = calls_itself(decl).then(|| self.open_function(decl, &params, result));
+        self.cx.obliged_by = None;
         let (body, obligations) = self.cx.check_at(ExprContext::Function, None, |cx| {
             cx.check(&decl.body, result, SortRole::Result(&decl.name.text))
         });
@@ -319,30 +342,69 @@ impl<'a> Lowering<'a, '_> {
     fn open_function(&mut self, decl: &FnDecl, params: &[(String, VarId)], result: Sort) -> FnId {
         let name = &decl.name.text;
         let vars: Vec<VarId> = params.iter().map(|(_, var)| *var).collect();
-        let declared =
-            RecursiveFunction { name: name.as_str().into(), params: vars, result, body: None, descends: 0 };
+        let declared = RecursiveFunction {
+            name: name.as_str().into(),
+            params: vars,
+            result,
+            body: None,
+            descends: Vec::new(),
+        };
         let id = self.cx.pool.declare_function(declared);
-        let descends = (0..params.len()).collect();
-        self.cx.defining = Some(FunctionInProgress { id, descends, may_end: true });
+        let sorts: Vec<Sort> = params.iter().map(|(_, var)| self.cx.pool.var_info(*var).sort).collect();
+        let is_number: Vec<bool> = sorts.iter().map(|sort| sort.base() == Sort::Int).collect();
+        let known = sorts.iter().map(|sort| match *sort {
+            Sort::Int => Some(NumberFacts::default()),
+            Sort::Range { lo, hi } => Some(NumberFacts::between(lo, hi)),
+            _ => None,
+        });
+        let on_numbers = number_descents(decl, known.collect(), &|name| self.constant_number(name));
+        let descends = Descent::all(&is_number);
+        self.cx.defining = Some(FunctionInProgress { id, descends, on_numbers, may_end: true });
         let body = self.cx.pool.tt();
         let item = FnItem { recursive: Some(id), params: params.to_vec(), body, obligations: Vec::new() };
         self.set_function(&decl.name, DeclaredItem::Defined(Rc::new(item)));
         id
     }
 
+    /// Returns the value of a constant of the model that is a whole number.
+    fn constant_number(&self, name: &str) -> Option<i128> {
+        let ValueItem::Const(term) = self.cx.values.get(name)?.item else { return None };
+        self.cx.pool.as_value(term)?.as_int()?.to_i64().map(i128::from)
+    }
+
     fn close_function(&mut self, decl: &FnDecl, id: FnId, body: Term, obligations: &[Term]) {
-        if !obligations.is_empty() {
-            self.cx.sink.error(|| {
-                let message = format!("`{}` calls itself, so it cannot have obligations", decl.name.text);
-                Diagnostic::new(Code::MayNotEnd, decl.name.span, message)
-                    .note(
-                        "`xs[i]`, `m[k]` and values of range types must exist and fit in every call of the function",
-                    )
-                    .help("use `get` and `match`, and `int` instead of a range")
-            });
+        if !obligations.iter().all(|&obligation| self.holds_in_ranges(obligation)) {
+            let cause = self.cx.obliged_by.take();
+            self.cx.sink.error(|| obligation_finding(decl, cause));
         }
         let descends = self.cx.defining.as_ref().and_then(|defining| defining.descends.first().copied());
-        self.cx.pool.define_function(id, body, descends.unwrap_or(0));
+        self.cx.pool.define_function(id, body, descends.map_or_else(Vec::new, Descent::deciding));
+    }
+
+    /// Returns whether an obligation holds for all values of its parameters, which must be few.
+    fn holds_in_ranges(&self, obligation: Term) -> bool {
+        let vars = self.cx.pool.free_vars(obligation);
+        let ranges: Option<Vec<(VarId, i64, i64)>> = vars
+            .iter()
+            .map(|&var| match self.cx.pool.var_info(var).sort {
+                Sort::Range { lo, hi } => Some((var, lo, hi)),
+                _ => None,
+            })
+            .collect();
+        let Some(ranges) = ranges else { return false };
+        let size = |&(_, lo, hi): &(VarId, i64, i64)| i128::from(hi) - i128::from(lo) + 1;
+        let n_cases = ranges.iter().map(size).try_fold(1i128, i128::checked_mul);
+        let Some(n_cases) = n_cases.filter(|&n| n <= MAX_OBLIGATION_CASES) else { return false };
+        (0..n_cases).all(|case| {
+            let mut rest = case;
+            let value = |range: &(VarId, i64, i64)| {
+                let (at, size) = (rest % size(range), size(range));
+                rest /= size;
+                (range.0, Value::int(range.1 + i64::try_from(at).unwrap_or(0)))
+            };
+            let values: Valuation = ranges.iter().map(value).collect();
+            self.cx.pool.holds(obligation, &values) == Ok(true)
+        })
     }
 
     // Variables, clocks, messages.
@@ -415,6 +477,39 @@ impl<'a> Lowering<'a, '_> {
                 });
             }
         }
+    }
+}
+
+/// Returns the finding that a function which calls itself has an obligation, with the place that has it.
+fn obligation_finding(decl: &FnDecl, cause: Option<ObligationCause>) -> Diagnostic {
+    let own = &decl.name.text;
+    let (message, place) = match &cause {
+        Some(ObligationCause::Call(name, span)) => (
+            format!("`{own}` calls itself, so it cannot call `{name}`, which has obligations"),
+            Some((*span, "called here")),
+        ),
+        Some(ObligationCause::Item(span)) => (
+            format!("`{own}` calls itself, so it cannot require that an item exists"),
+            Some((*span, "this item must exist")),
+        ),
+        Some(ObligationCause::Range(span)) => (
+            format!("`{own}` calls itself, so it cannot require that a number fits its range"),
+            Some((*span, "this number must fit")),
+        ),
+        None => (format!("`{own}` calls itself, so it cannot have obligations"), None),
+    };
+    let diagnostic = Diagnostic::new(Code::MayNotEnd, decl.name.span, message).note(
+        "`xs[i]`, `m[k]` and values of range types must exist and fit, in every call that the function makes",
+    );
+    let diagnostic = match place {
+        Some((span, text)) => diagnostic.label(span, text),
+        None => diagnostic,
+    };
+    match &cause {
+        Some(ObligationCause::Call(name, _)) => {
+            diagnostic.help(format!("in `{name}`, use `get` and `match`, and `int` instead of a range"))
+        }
+        _ => diagnostic.help("use `get` and `match`, and `int` instead of a range"),
     }
 }
 

@@ -7,7 +7,7 @@ use ioxide_model::source::Span;
 use super::{ParseResult, Parser};
 use crate::ast::{
     ConstDecl, DeclMeta, DirectionDecl, EnumDecl, FnDecl, ItemKind, MessageDecl, ModelDecl, ModelItem, Name,
-    RecordDecl, SystemDecl, TypeDecl, VarDecl, VariantDecl,
+    PreambleItem, RecordDecl, SharedUse, SystemDecl, TypeDecl, VarDecl, VariantDecl,
 };
 use crate::lexer::TokenKind;
 use crate::suggest;
@@ -15,7 +15,11 @@ use crate::words::beginnings;
 
 impl Parser<'_> {
     /// A whole file: one model, or a system and the models it is made of; nothing behind it.
-    pub(crate) fn parse_file(&mut self) -> (Option<ModelDecl>, Option<SystemDecl>) {
+    /// A file with declarations that others use needs no model.
+    pub(crate) fn parse_file(&mut self, has_preamble: bool) -> (Option<ModelDecl>, Option<SystemDecl>) {
+        if has_preamble && self.is_at(TokenKind::End) {
+            return (None, None);
+        }
         let mut models = Vec::new();
         let mut system: Option<SystemDecl> = None;
         let last_system = self.last_system();
@@ -47,6 +51,46 @@ impl Parser<'_> {
                 (first, None)
             }
         }
+    }
+
+    /// Reads the declarations in front of the models.
+    pub(crate) fn parse_preamble(&mut self) -> Vec<PreambleItem> {
+        let mut preamble = Vec::new();
+        while self.at_shared() {
+            match self.parse_shared() {
+                Ok(item) => preamble.push(item),
+                Err(_) => {
+                    self.half = None;
+                    self.skip_to(0, |parser, _| parser.at_shared() || parser.is_heading(parser.docs_ahead()));
+                }
+            }
+        }
+        preamble
+    }
+
+    /// Returns whether a declaration that models share starts here, behind doc comments.
+    fn at_shared(&self) -> bool {
+        let docs = self.docs_ahead();
+        let is_word = matches!(self.slice_at(docs), "use" | "const" | "type" | "enum" | "record" | "fn");
+        is_word && self.kind_after(docs + 1) == TokenKind::Name
+    }
+
+    fn parse_shared(&mut self) -> ParseResult<PreambleItem> {
+        if !self.at_word("use") {
+            return self.parse_item().map(PreambleItem::Item);
+        }
+        let start = self.span();
+        self.bump();
+        let mut names = vec![self.expect_name("the name of a type, constant or function")?];
+        while self.eat(TokenKind::Comma) {
+            names.push(self.expect_name("the name of a type, constant or function")?);
+        }
+        if !self.eat_word("from") {
+            return self.report_unexpected("`from` and the file of the declarations");
+        }
+        let path_span = self.span();
+        let path = self.parse_string()?;
+        Ok(PreambleItem::Use(SharedUse { names, path, path_span, span: self.span_since(start) }))
     }
 
     /// Skips to the next heading of a model or system, if there is one behind this place.

@@ -98,10 +98,41 @@ impl Parser<'_> {
         if self.is_at(TokenKind::In) {
             return self.parse_membership(start);
         }
+        if rest.is_empty() && self.at_case_test() {
+            return self.parse_case_test(first, start);
+        }
         if rest.is_empty() {
             return Ok(first);
         }
         Ok(Expr { kind: ExprKind::Compare(Box::new(first), rest), span: self.span_since(start) })
+    }
+
+    /// Returns whether `is Case` follows. `is` is a name like any other elsewhere; two names never follow each other.
+    fn at_case_test(&self) -> bool {
+        self.at_word("is")
+            && matches!(self.kind_after(1), TokenKind::Name | TokenKind::None | TokenKind::Some)
+    }
+
+    /// Parses `is Case` behind `value`.
+    fn parse_case_test(&mut self, value: Expr, start: Span) -> ParseResult<Expr> {
+        self.bump();
+        let case = match self.kind() {
+            TokenKind::None | TokenKind::Some => {
+                let case = Name { text: self.slice().to_owned(), span: self.span() };
+                self.bump();
+                case
+            }
+            _ => self.expect_name("a case")?,
+        };
+        if self.is_at(TokenKind::OpenParen) {
+            let message = "`is` asks which case a value is; it has no fields";
+            let place = self.span();
+            return Err(self
+                .report(Diagnostic::new(Code::UnexpectedToken, place, message).help(
+                    "compare the whole value with `==`, or use `match` or `when let` to look inside",
+                )));
+        }
+        Ok(Expr { kind: ExprKind::Is(Box::new(value), case), span: self.span_since(start) })
     }
 
     /// Reports `x in xs`, which other languages have, with the way to write it here, and reads it.
@@ -304,7 +335,7 @@ impl Parser<'_> {
     /// Returns whether the next word starts the next part of the model, so that the expression before it is missing:
     /// two names never follow each other in one.
     fn at_next_part(&self) -> bool {
-        self.kind_after(1) == TokenKind::Name && is_beginning(self.slice())
+        self.kind_after(1) == TokenKind::Name && is_beginning(self.slice()) && self.slice_at(1) != "is"
     }
 
     /// Returns whether `count x in xs: p` starts here; `count` alone is a name like any other.
@@ -380,10 +411,23 @@ impl Parser<'_> {
         self.bump();
         let var = self.expect_name("a name for the items")?;
         self.expect(TokenKind::In)?;
-        let of = Box::new(self.deeper(Self::parse_sum)?);
+        let of = Box::new(self.deeper(Self::parse_items)?);
         let keep = if self.eat(TokenKind::If) { Some(Box::new(self.parse_expr()?)) } else { None };
         self.close(end, open)?;
         Ok(ExprKind::Comprehension { set, item: Box::new(item), var, of, keep })
+    }
+
+    /// Parses what a comprehension or `count` goes through: a collection, or a range `lo..hi`.
+    fn parse_items(&mut self) -> ParseResult<Expr> {
+        let start = self.span();
+        let first = self.parse_sum()?;
+        if !matches!(self.kind(), TokenKind::DotDot | TokenKind::DotDotEq) {
+            return Ok(first);
+        }
+        self.range_sign()?;
+        let last = self.parse_sum()?;
+        let kind = ExprKind::Range(Box::new(first), Box::new(last));
+        Ok(Expr { kind, span: self.span_since(start) })
     }
 
     fn name_or_call(&mut self) -> ParseResult<ExprKind> {
@@ -513,12 +557,15 @@ impl Parser<'_> {
         };
         let var = self.expect_name("a name for the values")?;
         self.expect(TokenKind::In)?;
-        let lo = Box::new(self.deeper(Self::parse_sum)?);
         let quantifier = match word {
             OverWord::Exists => Quantifier::Exists,
             OverWord::Forall => Quantifier::Forall,
-            OverWord::Count => return self.parse_over(word, var, lo),
+            OverWord::Count => {
+                let of = Box::new(self.deeper(Self::parse_items)?);
+                return self.parse_over(word, var, of);
+            }
         };
+        let lo = Box::new(self.deeper(Self::parse_sum)?);
         if !matches!(self.kind(), TokenKind::DotDot | TokenKind::DotDotEq) {
             return self.parse_over(word, var, lo);
         }
@@ -539,8 +586,7 @@ impl Parser<'_> {
                 ),
                 OverWord::Count => (
                     "`:` and a condition",
-                    "the items of a list, set or map are counted, `count x in items: condition`; for a range, \
-                     use `exists` or `forall`",
+                    "write `count x in items: condition` or `count i in 0..9: condition`",
                 ),
             };
             return self.unexpected_with(expected, |d| d.help(help));
@@ -621,6 +667,12 @@ impl Parser<'_> {
             }
             self.close(TokenKind::Gt, open)?;
             TypeKind::Collection(name, of)
+        } else if self.at_bracketed_type() {
+            let open = self.span();
+            self.bump();
+            let inner = self.parse_type()?;
+            self.close(TokenKind::CloseParen, open)?;
+            TypeKind::Paren(Box::new(inner))
         } else if named {
             TypeKind::Named(self.expect_name("a type")?.text)
         } else if self.starts_bound() {
@@ -640,6 +692,27 @@ impl Parser<'_> {
             ty = Type { kind: TypeKind::Option(Box::new(ty)), span: self.span_since(start) };
         }
         Ok(ty)
+    }
+
+    /// Returns whether a type in brackets starts here, as in `(0..2)?`, and not a bound in brackets, as in `(N + 1)..9`:
+    /// what follows the closing bracket decides.
+    fn at_bracketed_type(&self) -> bool {
+        if !self.is_at(TokenKind::OpenParen) {
+            return false;
+        }
+        let mut n_open = 0usize;
+        for ahead in 0..self.tokens.len() - self.position {
+            match self.kind_after(ahead) {
+                TokenKind::OpenParen => n_open += 1,
+                TokenKind::CloseParen => n_open -= 1,
+                TokenKind::End => return false,
+                _ => {}
+            }
+            if n_open == 0 {
+                return !self.kind_after(ahead + 1).continues_bound();
+            }
+        }
+        false
     }
 
     fn starts_bound(&self) -> bool {

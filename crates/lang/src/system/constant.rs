@@ -9,6 +9,9 @@ use ioxide_model::value::{DataValue, Value};
 
 use crate::ast::{AddOp, Expr, ExprKind, MulOp};
 use crate::literal::{self, NumberLiteral};
+use crate::resolve::each_child;
+use crate::sink::FindingSink;
+use crate::typeck::{BoundName, Checker, ExprContext};
 
 /// A constant, or the finding that it is none.
 pub(super) type KnownConstant<T> = Result<T, Box<Diagnostic>>;
@@ -56,8 +59,52 @@ impl Constants {
                 Box::new(Diagnostic::new(Code::UnknownName, expr.span, message))
             }),
             ExprKind::Paren(inner) => self.value(inner),
-            _ => self.int(expr).and_then(|n| i64::try_from(n).map(Value::int).map_err(|_| no())),
+            _ => match self.int(expr) {
+                Ok(n) => i64::try_from(n).map(Value::int).map_err(|_| no()),
+                Err(why) => self.evaluate(expr).ok_or(why),
+            },
         }
+    }
+
+    /// Returns the value of an expression over the constants, such as `i == 1` or `if i > N then "a" else "b"`; `None` if
+    /// it has none that can be written as a text.
+    fn evaluate(&self, expr: &Expr) -> Option<Value> {
+        // Arithmetic was decided before, within the bounds of constants of a system.
+        let mut plain = expr;
+        while let ExprKind::Paren(inner) = &plain.kind {
+            plain = inner;
+        }
+        if matches!(plain.kind, ExprKind::Sum(..) | ExprKind::Product(..) | ExprKind::Neg(_)) {
+            return None;
+        }
+        let mut sink = FindingSink::default();
+        let mut checker = Checker::new(&mut sink);
+        for (name, value) in &self.names {
+            let term = checker.pool.value(value.clone());
+            checker.bound.push(BoundName { name: name.clone(), term, part_of: None });
+        }
+        let (term, obligations) =
+            checker.check_at(ExprContext::Constant, None, |checker| checker.infer(expr, None));
+        let value = checker.ground_value(term.ok()?, &obligations, expr.span).ok()?;
+        let fits = match &value {
+            Value::Bool(_) | Value::Str(_) => true,
+            Value::Int(n) => n.to_i64().is_some(),
+            _ => false,
+        };
+        fits.then_some(value)
+    }
+
+    /// Returns the constants that `expr` may mention, with their values; later ones hide earlier ones.
+    pub(super) fn mentioned_in(&self, expr: &Expr) -> Vec<(String, Value)> {
+        let mut open = vec![expr];
+        let mut names = std::collections::BTreeSet::new();
+        while let Some(expr) = open.pop() {
+            if let ExprKind::Name(name) = &expr.kind {
+                names.insert(name.as_str());
+            }
+            each_child(expr, &mut |child| open.push(child));
+        }
+        names.into_iter().filter_map(|name| Some((name.to_owned(), self.get(name)?.clone()))).collect()
     }
 
     /// Returns the whole number that `expr` evaluates to.

@@ -4,15 +4,15 @@ use std::fmt;
 
 use ioxide_model::source::{FileId, Sources};
 
-use crate::ast::SystemItemKind;
+use crate::ast::{PreambleItem, SystemItemKind};
 use crate::sink::FindingSink;
 use crate::{extension, parser};
 
 /// The greatest number of files that are read. Chosen by feel: it ends files that include each other without end.
 const MAX_FILES: usize = 1000;
 
-/// Adds the files that the system in `file` uses, and those they use in turn; `read` returns the text of a path, or the
-/// reason why it cannot. A text without a system uses no files.
+/// Adds the files that `file` uses, and those they use in turn; `read` returns the text of a path, or the reason why it
+/// cannot.
 pub fn gather<E: fmt::Display>(
     sources: &mut Sources,
     file: FileId,
@@ -41,12 +41,18 @@ pub(super) fn used_files(sources: &Sources, file: FileId) -> Vec<String> {
         return Vec::new();
     }
     let tree = parser::parse_text(&source.text, file, &mut FindingSink::default());
+    let shared = tree.preamble.iter().filter_map(|item| match item {
+        PreambleItem::Use(used) => Some(resolve_relative(&source.name, &used.path)),
+        PreambleItem::Item(_) => None,
+    });
+    let mut all: Vec<String> = shared.collect();
     let items = tree.system.into_iter().flat_map(|system| system.items);
     let paths = items.filter_map(|item| match item.kind {
         SystemItemKind::Use(decl) => Some(resolve_relative(&source.name, &decl.path)),
         _ => None,
     });
-    paths.collect()
+    all.extend(paths);
+    all
 }
 
 /// Returns `path` relative to the folder of `file`.

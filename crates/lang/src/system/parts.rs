@@ -10,10 +10,11 @@ use ioxide_model::sts::Model;
 
 use super::constant::{Constants, as_text};
 use super::files::{resolve_relative, used_files};
-use crate::ast::{Name, PartDecl, SystemDecl, SystemItemKind, UseDecl};
+use crate::ast::{ModelItem, Name, PartDecl, SystemDecl, SystemItemKind, UseDecl};
+use crate::format::expr::expr_text;
 use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
-use crate::{LintLevel, LoadOptions, lower, suggest};
+use crate::{LoadOptions, PartConstant, lower, suggest};
 
 /// The greatest number of instances of all parts together. Chosen by feel: it bounds the memory that a short text can
 /// ask for, as do the next two.
@@ -25,7 +26,7 @@ const MAX_SWITCHES: usize = 200_000;
 /// The greatest nesting depth of systems made of systems. Chosen by feel: systems are put together by recursion.
 const MAX_DEPTH: usize = 16;
 
-/// The name of a model, with the values of its constants.
+/// The name of a model, with the values of its constants as texts.
 type Configured = (String, Vec<(String, String)>);
 
 /// An instance of a model.
@@ -44,6 +45,8 @@ pub(super) struct SystemParts<'a> {
     sources: &'a Sources,
     file: FileId,
     system: &'a SystemDecl,
+    /// The declarations that the models of the file share.
+    shared: &'a [ModelItem],
     options: &'a LoadOptions,
     constants: &'a Constants,
     /// The loaded models, by name and constants.
@@ -60,7 +63,7 @@ impl<'a> SystemParts<'a> {
     pub(super) fn new(
         sources: &'a Sources,
         file: FileId,
-        system: &'a SystemDecl,
+        (system, shared): (&'a SystemDecl, &'a [ModelItem]),
         options: &'a LoadOptions,
         constants: &'a Constants,
     ) -> Self {
@@ -68,6 +71,7 @@ impl<'a> SystemParts<'a> {
             sources,
             file,
             system,
+            shared,
             options,
             constants,
             loaded: BTreeMap::new(),
@@ -115,8 +119,8 @@ impl<'a> SystemParts<'a> {
                 Some(at) => format!("{}[{at}]", decl.name.text),
                 None => decl.name.text.clone(),
             };
-            let Ok(overrides) = self.overrides(decl, &name, &constants, sink) else { return };
-            let Ok(model) = self.model_named(&decl.model, overrides, sink) else { return };
+            let options = self.options_of(decl, &name, &constants);
+            let Ok(model) = self.model_named(&decl.model, options, sink) else { return };
             // The instances of an array have their messages together.
             self.messages += if all.last().is_some_and(|last: &Instance| last.family == decl.name.text) {
                 0
@@ -163,33 +167,27 @@ impl<'a> SystemParts<'a> {
     }
 
     /// Returns the constants of one instance, those of `--set part.NAME=value` last.
-    fn overrides(
-        &self,
-        decl: &PartDecl,
-        name: &str,
-        constants: &Constants,
-        sink: &mut FindingSink,
-    ) -> Result<Vec<(String, String)>, Reported> {
-        let mut overrides = Vec::new();
+    fn options_of(&self, decl: &PartDecl, name: &str, constants: &Constants) -> LoadOptions {
+        let (mut overrides, mut part_constants) = (Vec::new(), Vec::new());
         for pin in &decl.constants {
+            let name = pin.field.text.clone();
             match constants.value(&pin.value) {
-                Ok(value) => overrides.push((pin.field.text.clone(), as_text(&value))),
-                // Other values are written as the model itself would write them.
-                Err(_) if !matches!(pin.value.kind, crate::ast::ExprKind::Name(_)) => {
-                    overrides.push((pin.field.text.clone(), self.sources.slice(pin.value.span).to_owned()));
-                }
-                Err(wrong) => {
-                    return Err(sink.report(*wrong));
+                Ok(value) => overrides.push((name, as_text(&value))),
+                // The value may need the types of the model.
+                Err(_) => {
+                    let names = constants.mentioned_in(&pin.value);
+                    part_constants.push(PartConstant { name, value: pin.value.clone(), names });
                 }
             }
         }
         for (set, value) in &self.options.overrides {
             let own = set.rsplit_once('.').filter(|(part, _)| *part == name || *part == decl.name.text);
             if let Some((_, constant)) = own {
+                part_constants.retain(|known: &PartConstant| known.name != constant);
                 overrides.push((constant.to_owned(), value.clone()));
             }
         }
-        Ok(overrides)
+        LoadOptions { overrides, part_constants }
     }
 
     /// Reports overrides that name no constant of the system and no part.
@@ -231,16 +229,20 @@ impl<'a> SystemParts<'a> {
     fn model_named(
         &mut self,
         name: &Name,
-        overrides: Vec<(String, String)>,
+        options: LoadOptions,
         sink: &mut FindingSink,
     ) -> Result<Model, Reported> {
-        let key = (name.text.clone(), overrides);
+        // Instances whose constants are the same share their model.
+        let as_key = |constant: &PartConstant| {
+            (constant.name.clone(), format!("{} {:?}", expr_text(&constant.value), constant.names))
+        };
+        let given = options.part_constants.iter().map(as_key);
+        let key = (name.text.clone(), options.overrides.iter().cloned().chain(given).collect());
         if let Some(known) = self.loaded.get(&key) {
             return known.clone();
         }
         let is_first = !self.loaded.keys().any(|(known, _)| *known == name.text);
         let mut found = FindingSink::default();
-        let options = LoadOptions { overrides: key.1.clone() };
         let model = self.load_model(name, &options, &mut found);
         let model = model.and_then(|model| found.check().map(|()| model));
         for finding in found.finish() {
@@ -261,7 +263,7 @@ impl<'a> SystemParts<'a> {
         sink: &mut FindingSink,
     ) -> Result<Model, Reported> {
         if let Some(local) = self.system.models.iter().find(|model| model.name.text == name.text) {
-            return Ok(lower::lower(local, options, LintLevel::On, sink));
+            return Ok(lower::lower_shared(local, self.shared, options, sink));
         }
         let Some(decl) = self.use_decls().find(|decl| decl.model.text == name.text) else {
             let here = self.system.models.iter().map(|model| model.name.text.as_str());

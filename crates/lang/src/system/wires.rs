@@ -218,7 +218,12 @@ impl<'a> SystemWiring<'a> {
         constants: &Constants,
     ) -> Vec<(usize, Option<(usize, Value)>)> {
         let all = self.family(to);
-        let Some(expr) = &to.index else { return all.into_iter().map(|at| (at, None)).collect() };
+        // An instance does not send to itself: its peers are the others of its array.
+        let peers: Vec<usize> =
+            all.iter().copied().filter(|&at| at != from.0 || self.instances[at].index.is_none()).collect();
+        let Some(expr) = &to.index else {
+            return peers.into_iter().map(|at| (at, None)).collect();
+        };
         if all.iter().any(|&at| self.instances[at].index.is_none()) {
             self.not_an_array(to);
             return Vec::new();
@@ -241,7 +246,7 @@ impl<'a> SystemWiring<'a> {
                 return Vec::new();
             };
             let chosen = |at: usize| (at, self.instances[at].index.map(|index| (field, Value::int(index))));
-            return all.into_iter().map(chosen).collect();
+            return peers.into_iter().map(chosen).collect();
         }
         match constants.int(expr) {
             Ok(n) => {

@@ -8,7 +8,7 @@ use ioxide_model::term::{FnId, Substitution, Term, TermOp, WHOLE_NUMBER};
 use rustc_hash::FxHashMap;
 
 use super::collection::collection_functions;
-use super::{Checker, SortRole};
+use super::{Checker, Descent, DescentKind, ObligationCause, SortRole};
 use crate::ast::{ArgExpr, Expr, ExprKind, Name};
 use crate::builtin::{INT_FUNCTIONS, STRING_FUNCTIONS, builtin_names};
 use crate::sink::Reported;
@@ -86,7 +86,7 @@ impl Checker<'_, '_> {
         complete?;
         for &obligation in &function.obligations {
             let obligation = self.pool.substitute(obligation, &substitution);
-            self.oblige(obligation);
+            self.oblige(obligation, ObligationCause::Call(name.text.clone(), name.span));
         }
         let term = match function.recursive {
             Some(id) => {
@@ -102,18 +102,30 @@ impl Checker<'_, '_> {
     /// Records the parameters on which a call of the function being defined descends; reports it if there are none.
     fn note_descent(&mut self, id: FnId, name: &Name, args: &[ArgExpr]) {
         let Some(defining) = self.defining.clone().filter(|defining| defining.id == id) else { return };
-        let descends =
-            |at: &usize| args.get(*at).is_some_and(|arg| self.proper_part(&arg.value) == Some(*at));
-        let kept: Vec<usize> = defining.descends.iter().copied().filter(descends).collect();
+        let on_numbers = defining.on_numbers.get(&name.span).map_or(&[][..], Vec::as_slice);
+        let descends = |way: &Descent| match way.kind {
+            DescentKind::Part => {
+                args.get(way.param).is_some_and(|arg| self.proper_part(&arg.value) == Some(way.param))
+            }
+            _ => on_numbers.contains(way),
+        };
+        let kept: Vec<Descent> = defining.descends.iter().copied().filter(descends).collect();
+        let params = &self.pool.function(id).params;
+        let counts = params.iter().all(|&param| self.pool.var_info(param).sort.base() == Sort::Int);
         if kept.is_empty() {
             self.sink.error(|| {
                 let message = format!("this call of `{}` may not end", name.text);
                 Diagnostic::new(Code::MayNotEnd, name.span, message)
                     .note(
-                        "a function may call itself only with a part of its parameter, that is, a name from a \
-                         `match` on it; every call must use the same parameter",
+                        "every call must make the same parameter smaller: a part of it, that is, a name from a \
+                         `match` on it, or a number that moves towards a bound that the call is behind",
                     )
-                    .help("write `match xs { [] => ..., [first, ..rest] => ... }` and call it with `rest`")
+                    .help(if counts {
+                        "stop at a bound, as in `if n <= 0 then 1 else n * f(n - 1)`; `n == 0` does not stop \
+                         a negative number"
+                    } else {
+                        "write `match xs { [] => ..., [first, ..rest] => ... }` and call it with `rest`"
+                    })
             });
         }
         if let Some(defining) = &mut self.defining {

@@ -120,7 +120,9 @@ impl Checker<'_, '_> {
         let conditions: Vec<Option<Term>> = conditions.iter().copied().map(Some).collect();
         self.oblige_cases(&conditions, obligations);
         let is_real = values.iter().any(|(term, _)| self.pool.sort(*term) == Sort::Real);
-        let sort = if is_real { Sort::Real } else { self.pool.sort(values[0].0).base() };
+        let all: Vec<Term> = values.iter().map(|(term, _)| *term).collect();
+        let first = self.pool.sort(values[0].0).base();
+        let sort = if is_real { Sort::Real } else { self.common_sort(&all).unwrap_or(first) };
         let terms: Vec<Result<Term, Reported>> =
             values.iter().map(|(term, span)| self.coerce(*term, *span, sort, SortRole::Arm)).collect();
         terms.into_iter().collect()

@@ -11,11 +11,15 @@ use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::term::{Term, TermOp, VarId};
 
-use super::{BoundName, Checker, ParameterPart, SortRole};
-use crate::ast::{AddOp, Expr, Name, OverWord, Type};
+use super::{BoundName, Checker, ExprContext, ObligationCause, ParameterPart, SortRole};
+use crate::ast::{AddOp, Expr, ExprKind, Name, OverWord, Type};
 use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, builtin_names};
 use crate::sink::Reported;
 use crate::suggest;
+
+/// The greatest number of items that a comprehension over a range makes. Chosen by feel: every item is a copy of the
+/// value in the term.
+const MAX_RANGE_ITEMS: i128 = 1000;
 
 /// Returns the names of the functions of a collection.
 pub(super) fn collection_functions(kind: CollectionKind) -> Vec<&'static str> {
@@ -204,9 +208,10 @@ impl Checker<'_, '_> {
                     .help("`xs[i]` looks into a list, `m[k]` into a map")
             }));
         };
+        let key_span = key.span;
         let key = self.check(key, of.key, SortRole::Key)?;
         let there = self.is_there(of.kind, collection, key);
-        self.oblige(there);
+        self.oblige(there, ObligationCause::Item(key_span));
         Ok(self.pool.operate(TermOp::At, vec![collection, key]))
     }
 
@@ -274,8 +279,72 @@ impl Checker<'_, '_> {
         Ok((collection, over, var))
     }
 
+    /// Returns the bounds of a range that a comprehension or `count` goes through.
+    fn range_bounds(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Result<(i64, i64), Reported> {
+        let (bounds, _) =
+            self.check_at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
+        let (lo, hi) = (bounds.0?, bounds.1?);
+        if i128::from(hi) - i128::from(lo) < MAX_RANGE_ITEMS {
+            return Ok((lo, hi));
+        }
+        Err(self.sink.error(|| {
+            let message = format!("the range {lo}..{hi} has more than {MAX_RANGE_ITEMS} numbers");
+            Diagnostic::new(Code::TooLarge, span, message)
+                .help("`exists i in lo..hi: condition` and `forall` have no such limit")
+        }))
+    }
+
+    /// The numbers `lo..hi` as a list.
+    pub(super) fn range_items(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Result<Term, Reported> {
+        let (lo, hi) = self.range_bounds(lo, hi, span)?;
+        let item = if lo <= hi { Sort::Range { lo, hi } } else { Sort::Int };
+        let numbers: Vec<Term> = (lo..=hi).map(|n| self.pool.int(n)).collect();
+        let list = self.pool.list_of(item);
+        Ok(self.pool.list(list, numbers))
+    }
+
+    /// `[e for i in lo..hi if p]` in the goals of a system, where `e` may name a part by its index: every number is
+    /// written out, so that the index is a constant.
+    fn written_comprehension(
+        &mut self,
+        set: bool,
+        item: &Expr,
+        (name, lo, hi, span): (&Name, &Expr, &Expr, Span),
+        keep: Option<&Expr>,
+        hint: Option<Sort>,
+    ) -> Result<Term, Reported> {
+        let (lo, hi) = self.range_bounds(lo, hi, span)?;
+        let kind = if set { CollectionKind::Set } else { CollectionKind::List };
+        let mut wanted = self.hinted_collection(hint, kind).map(|(_, of)| of.item);
+        let mut parts = Vec::new();
+        for n in lo..=hi {
+            let term = self.pool.int(n);
+            self.bound.push(BoundName { name: name.text.clone(), term, part_of: None });
+            let there = keep.map(|keep| self.check(keep, Sort::Bool, SortRole::Condition));
+            let mark = self.obligations.len();
+            let value = match wanted {
+                Some(sort) => self.check(item, sort, SortRole::Item),
+                None => self.infer(item, None),
+            };
+            self.bound.pop();
+            let there = there.unwrap_or_else(|| Ok(self.pool.tt()))?;
+            for at in mark..self.obligations.len() {
+                self.obligations[at] = self.pool.implies(there, self.obligations[at]);
+            }
+            let value = value?;
+            wanted = wanted.or_else(|| Some(self.pool.sort(value).base()));
+            parts.extend([there, value]);
+        }
+        let Some(sort) = wanted else { return Err(self.unknown_items(span, "range")) };
+        if set {
+            self.can_be_key(sort, item.span)?;
+        }
+        let into = if set { self.pool.set_of(sort) } else { self.pool.list_of(sort) };
+        Ok(self.pool.elements(into, parts))
+    }
+
     /// Turns the obligations since `mark` into obligations for every member.
-    fn oblige_for_all(&mut self, mark: usize, var: VarId, collection: Term) {
+    pub(super) fn oblige_for_all(&mut self, mark: usize, var: VarId, collection: Term) {
         for at in mark..self.obligations.len() {
             self.obligations[at] = self.pool.for_all_members(var, collection, self.obligations[at]);
         }
@@ -289,6 +358,12 @@ impl Checker<'_, '_> {
         of: &Expr,
         body: &Expr,
     ) -> Result<Term, Reported> {
+        if let (ExprKind::Range(lo, hi), OverWord::Count, false) = (&of.kind, word, self.parts.is_empty()) {
+            let number = Expr { kind: ExprKind::Name(name.text.clone()), span: name.span };
+            let kept =
+                self.written_comprehension(false, &number, (name, lo, hi, of.span), Some(body), None)?;
+            return Ok(self.pool.operate(TermOp::Size, vec![kept]));
+        }
         let (collection, over, var) = self.bind_members(name, of)?;
         let mark = self.obligations.len();
         let condition = self.check(body, Sort::Bool, SortRole::Condition);
@@ -319,6 +394,9 @@ impl Checker<'_, '_> {
         keep: Option<&Expr>,
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
+        if let (ExprKind::Range(lo, hi), false) = (&of.kind, self.parts.is_empty()) {
+            return self.written_comprehension(set, item, (name, lo, hi, of.span), keep, hint);
+        }
         let (mut collection, over, var) = self.bind_members(name, of)?;
         let mark = self.obligations.len();
         let keep = keep.map(|keep| self.check(keep, Sort::Bool, SortRole::Condition));
@@ -376,7 +454,7 @@ impl Checker<'_, '_> {
         let old = self.pool.var(var);
         if of.kind == CollectionKind::List {
             let there = self.is_there(of.kind, old, key);
-            self.oblige(there);
+            self.oblige(there, ObligationCause::Item(name.span));
         }
         Ok(self.pool.operate(TermOp::Put, vec![before.unwrap_or(old), key, value]))
     }

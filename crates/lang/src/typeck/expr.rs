@@ -43,6 +43,8 @@ impl Checker<'_, '_> {
             ExprKind::Sum(first, rest) => self.check_sum(first, rest, expr.span, hint),
             ExprKind::Product(first, rest) => self.check_product(first, rest, expr.span),
             ExprKind::Compare(first, rest) => self.check_comparisons(first, rest),
+            ExprKind::Is(value, case) => self.check_case_test(value, case),
+            ExprKind::Range(lo, hi) => self.range_items(lo, hi, expr.span),
             ExprKind::And(list) => self.check_and(list),
             ExprKind::Or(list) => self.check_or(list),
             ExprKind::Implies(list) => self.check_implies(list),
@@ -380,15 +382,23 @@ impl Checker<'_, '_> {
         Ok(self.pool.and(parts))
     }
 
-    /// Returns the term of one comparison; an order exists for numbers only.
+    /// Returns the term of one comparison; numbers and strings have an order.
     fn compare_terms(&mut self, op: CmpOp, a: Term, b: Term, span: Span) -> Result<Term, Reported> {
         let sort = self.pool.sort(a).base();
         let ordered = !matches!(op, CmpOp::Eq | CmpOp::Ne);
+        if ordered && sort == Sort::Str {
+            return Ok(match op {
+                CmpOp::Lt => self.pool.text_lt(a, b),
+                CmpOp::Gt => self.pool.text_lt(b, a),
+                CmpOp::Ge => self.pool.text_le(b, a),
+                CmpOp::Le | CmpOp::Eq | CmpOp::Ne => self.pool.text_le(a, b),
+            });
+        }
         if ordered && !sort.is_numeric() {
             let shown = self.pool.show_sort(sort);
             return Err(self.sink.error(|| {
                 Diagnostic::new(Code::NotComparable, span, format!("values of type {shown} have no order"))
-                    .help("only numbers can be compared with `<`, `<=`, `>` and `>=`")
+                    .help("only numbers and strings can be compared with `<`, `<=`, `>` and `>=`")
             }));
         }
         Ok(match op {
@@ -453,6 +463,11 @@ impl Checker<'_, '_> {
         let first = self.pool.sort(first).base();
         let other = terms.iter().position(|&term| self.pool.sort(term).base() != first);
         let Some(other) = other else { return Ok(terms) };
+        if let Some(sort) = self.common_sort(&terms) {
+            let spans = exprs.iter().map(|expr| expr.span);
+            let all = terms.into_iter().zip(spans);
+            return all.map(|(term, span)| self.coerce(term, span, sort, SortRole::Item)).collect();
+        }
         let (a, b) = (self.pool.show_sort(first), self.pool.show_sort(self.pool.sort(terms[other])));
         Err(self.sink.error(|| {
             Diagnostic::new(Code::TypeMismatch, exprs[other].span, format!("expected {a}, found {b}"))
@@ -528,7 +543,7 @@ impl Checker<'_, '_> {
         if let Some(later) = later {
             let before = self.pool.and(pending);
             let obligation = self.pool.implies(before, later);
-            self.oblige(obligation);
+            self.obligations.extend((!self.pool.is_true(obligation)).then_some(obligation));
         }
     }
 }

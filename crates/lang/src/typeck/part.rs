@@ -12,7 +12,7 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::{DataValue, Value};
 
-use super::{BoundName, Checker, SortRole};
+use super::{BoundName, Checker, ObligationCause, SortRole};
 use crate::ast::{Expr, ExprKind, Name, Quantifier};
 use crate::sink::Reported;
 use crate::suggest;
@@ -216,7 +216,7 @@ impl Checker<'_, '_> {
             return Err(self.needs_index(path, "an array without such an instance"));
         };
         let is_one = self.pool.or(is_one);
-        self.oblige(is_one);
+        self.oblige(is_one, ObligationCause::Item(path.span));
         Ok(chosen)
     }
 

@@ -159,6 +159,48 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// Types `x is Case`.
+    pub(super) fn check_case_test(&mut self, value: &Expr, case: &Name) -> Result<Term, Reported> {
+        let term = self.infer(value, None)?;
+        let sort = self.pool.sort(term);
+        let data = match sort {
+            Sort::Data(data) if self.pool.data(data).kind != DataKind::Record => data,
+            _ => {
+                let shown = self.pool.show_sort(sort);
+                return Err(self.sink.error(|| {
+                    let message = format!("`is` asks for the case of an enum or option, this is {shown}");
+                    Diagnostic::new(Code::TypeMismatch, value.span, message)
+                        .caret(format!("this is {shown}"))
+                        .help("compare values with `==`")
+                }));
+            }
+        };
+        let ctor = if self.pool.data(data).kind == DataKind::Option {
+            let ctors = &self.pool.data(data).ctors;
+            let known = ctors.iter().position(|ctor| *ctor.name == *case.text);
+            known.and_then(|at| u32::try_from(at).ok())
+        } else {
+            match self.values.use_name(&case.text).map(|entry| entry.item) {
+                Some(ValueItem::Variant(owner, ctor)) if owner == data => Some(ctor),
+                _ => None,
+            }
+        };
+        match ctor {
+            Some(ctor) => Ok(self.made_by(ctor, term)),
+            None => Err(self.unknown_case(case, data)),
+        }
+    }
+
+    fn unknown_case(&mut self, case: &Name, data: DataId) -> Reported {
+        let Self { pool, sink, .. } = self;
+        sink.error(|| {
+            let data = pool.data(data);
+            let message = format!("`{}` has no case `{}`", data.name, case.text);
+            let names = data.ctors.iter().map(|ctor| &*ctor.name);
+            suggest::suggest_nearest(Diagnostic::new(Code::UnknownName, case.span, message), case, names)
+        })
+    }
+
     /// Returns the formula that `value` was made by `ctor`, in the form that `==` and `!=` give, so that both ways to
     /// ask give the same term.
     fn made_by(&mut self, ctor: u32, value: Term) -> Term {

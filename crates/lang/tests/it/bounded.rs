@@ -27,9 +27,15 @@ fn check(items: &str, expected: &[&str], says: &str) {
 fn a_function_that_may_not_end_is_not_computed() {
     check("    fn s(x: int) -> int = s(x * x)\n    const H = s(9)", &["E0316"], "may not end");
     check(
-        "    fn s(x: int, n: int) -> int = if n <= 0 then x else s(x * x, n - 1)\n    const H = s(9, 30)",
+        "    fn s(x: int, n: int) -> int = if n == 0 then x else s(x * x, n - 1)\n    const H = s(9, 30)",
         &["E0316"],
         "may not end",
+    );
+    // One that ends is computed, and bounded as other values are.
+    check(
+        "    fn s(x: int, n: int) -> int = if n <= 0 then x else s(x * x, n - 1)\n    const H = s(9, 30)",
+        &["E0314"],
+        "too large",
     );
     // Other mistakes in calls of it are still told.
     check(

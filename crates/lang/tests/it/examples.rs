@@ -74,7 +74,7 @@ fn the_atm_has_clocks_unknowns_and_an_observed_input() {
 #[test]
 fn constants_can_be_overridden() {
     let text = std::fs::read_to_string(root().join("examples/brp/scaled.iox")).expect("the example");
-    let set = |name: &str, value: &str| LoadOptions { overrides: vec![(name.into(), value.into())] };
+    let set = |name: &str, value: &str| LoadOptions::with_overrides(vec![(name.into(), value.into())]);
     let guard_of_r7 = |options: &LoadOptions| {
         let (sources, loaded) = load_with("scaled.iox", &text, options);
         let model = loaded.model.unwrap_or_else(|| panic!("{}", render(&sources, &loaded.diagnostics)));
@@ -91,7 +91,7 @@ fn wrong_overrides_are_explained() {
     let text = "model M { const MAX = 3 const NAME = \"a\" enum E { on_, off } const MODE = off const PORT: 0..9 = 1
         input i(p: int) output o(s: string, e: E) state s { on i when p < MAX + PORT emit o(s: NAME, e: MODE) } }";
     let codes = |name: &str, value: &str| {
-        let options = LoadOptions { overrides: vec![(name.into(), value.into())] };
+        let options = LoadOptions::with_overrides(vec![(name.into(), value.into())]);
         let (sources, loaded) = load_with("m.iox", text, &options);
         let codes: Vec<Code> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         (codes, render(&sources, &loaded.diagnostics))

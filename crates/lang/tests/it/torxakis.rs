@@ -97,7 +97,7 @@ fn constants_are_set_and_models_chosen_from_outside() {
         let mut sources = ioxide_model::source::Sources::new();
         let file = sources.add("m.txs", text);
         let overrides = overrides.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-        ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions { overrides })
+        ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::with_overrides(overrides))
     };
     let code = |loaded: ioxide_lang::LoadedText| loaded.diagnostics[0].code;
     assert_eq!(code(load(&[])), Code::TxsModel);

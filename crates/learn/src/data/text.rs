@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_model::index::Idx;
+use ioxide_model::name::source_name;
 use ioxide_model::value::Value;
 
 use super::made_values::MadeField;
@@ -252,7 +253,7 @@ impl ModelTextWriter<'_, '_> {
 
     /// Returns the message with the values of the fields that are no data.
     fn message_text(&self, gate: InputId) -> String {
-        self.text.gates[gate.index()].name(&self.text.messages.model)
+        self.text.gates[gate.index()].source_text(&self.text.messages.model)
     }
 
     /// Returns the guard of a group: any of its branches; none of the others, where that is shorter.
@@ -298,7 +299,7 @@ impl ModelTextWriter<'_, '_> {
 
     fn write_operand(&self, location: usize, gate: InputId, operand: Operand) -> String {
         match operand {
-            Operand::Field(at) => self.text.field_names(gate)[at].clone(),
+            Operand::Field(at) => source_name(&self.text.field_names(gate)[at]).into_owned(),
             Operand::Register(at) => self.variables[location][at].1.clone(),
             Operand::Constant(at) => self.value_text(&self.text.domain.constants()[at].1),
         }

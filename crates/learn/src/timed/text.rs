@@ -10,7 +10,7 @@ use ioxide_fsm::mealy::{InputId, Mealy, MealyEdge, StateId};
 use ioxide_model::index::Idx;
 
 use super::TimedLesson;
-use crate::draft::{DraftError, DraftHead, OwedAnswers, format_draft, label_texts};
+use crate::draft::{DraftError, DraftHead, OwedAnswers, format_draft, input_text, label_texts};
 use crate::messages::Messages;
 use crate::naming::{machine_moves, state_names};
 
@@ -71,7 +71,8 @@ impl TimedText<'_> {
             let Some(edge) = self.machine.edge(state, input) else { continue };
             let target = self.state_owing(edge, 0, states, owed);
             let resets = self.write_resets(state, input);
-            let _ = writeln!(text, "on {} {resets} -> {target}", self.lesson.seen.names.inputs[input]);
+            let message = input_text(self.messages, &self.lesson.seen.names.inputs[input]);
+            let _ = writeln!(text, "on {message} {resets} -> {target}");
         }
         if let Some(edge) = self.machine.edge(state, wait)
             && let Some(after) = self.lesson.seen.delay(edge.output)

@@ -2,8 +2,8 @@
 
 use ioxide_lang::ast::{
     DeclMeta, FieldDecl, ItemKind, MessagePattern, ModelDecl, ModelItem, Name, ObserverDecl, PinDecl,
-    PurposeDecl, PurposeGoal, StateDecl, StepKind, SyntaxFile, TestDecl, TransitionDecl, Type, TypeKind,
-    UpdateKind,
+    PreambleItem, PurposeDecl, PurposeGoal, StateDecl, StepKind, SyntaxFile, TestDecl, TransitionDecl, Type,
+    TypeKind, UpdateKind,
 };
 use ioxide_model::source::Span;
 use rustc_hash::FxHashMap;
@@ -19,6 +19,7 @@ const MAX_DETAIL_CHARS: usize = 200;
 /// The index of `tree`, which was read from `text`.
 pub(super) fn build_index(text: &str, tree: &SyntaxFile) -> SourceIndex {
     let mut indexer = Indexer::new(text);
+    indexer.index_preamble(&tree.preamble);
     if let Some(model) = &tree.model {
         indexer.index_model(model);
     }
@@ -47,6 +48,8 @@ pub(super) struct Indexer<'t> {
     text: &'t str,
     pub(super) index: SourceIndex,
     pub(super) names: ModelNames,
+    /// The names that all models of the file share.
+    shared: ModelNames,
     /// Names in inner scopes, the innermost last.
     pub(super) locals: Vec<(String, DefinitionId)>,
     owner: Option<DefinitionId>,
@@ -56,7 +59,7 @@ impl<'t> Indexer<'t> {
     /// Makes an empty index of `text`.
     fn new(text: &'t str) -> Self {
         let (index, names) = (SourceIndex::default(), ModelNames::default());
-        Self { text, index, names, locals: Vec::new(), owner: None }
+        Self { text, index, shared: names.clone(), names, locals: Vec::new(), owner: None }
     }
 
     /// The text at `span` in one line.
@@ -118,12 +121,25 @@ impl<'t> Indexer<'t> {
         Some(id)
     }
 
+    /// Indexes the declarations in front of the models, whose names are in scope in all of them.
+    fn index_preamble(&mut self, preamble: &[PreambleItem]) {
+        let items = || {
+            preamble.iter().filter_map(|item| match item {
+                PreambleItem::Item(item) => Some(item),
+                PreambleItem::Use(_) => None,
+            })
+        };
+        items().for_each(|item| self.declare_item(item));
+        items().for_each(|item| self.resolve_item(item));
+        self.shared = self.names.clone();
+    }
+
     /// Indexes a whole model, whose names are in scope from now on.
     pub(super) fn index_model(&mut self, model: &ModelDecl) -> DefinitionId {
         let id = self.define(&model.name, DefinitionKind::Model, model.span);
         self.definition_mut(id).docs = doc_text(&model.meta);
         self.definition_mut(id).detail = format!("model {}", model.name.text);
-        self.names = ModelNames::default();
+        self.names = self.shared.clone();
         self.owner = Some(id);
         for item in &model.items {
             self.declare_item(item);
@@ -467,7 +483,7 @@ impl<'t> Indexer<'t> {
                 self.index_expr(lo);
                 self.index_expr(hi);
             }
-            TypeKind::Option(inner) => self.index_type(inner),
+            TypeKind::Option(inner) | TypeKind::Paren(inner) => self.index_type(inner),
             TypeKind::Collection(_, of) => of.iter().for_each(|ty| self.index_type(ty)),
         }
     }
@@ -567,6 +583,7 @@ pub(super) fn value_type(ty: &Type) -> Option<ValueType> {
         },
         TypeKind::Range(..) => ValueType::Int,
         TypeKind::Option(of) => ValueType::Option(inner(of)?),
+        TypeKind::Paren(of) => *inner(of)?,
         TypeKind::Collection(name, of) => match (name.text.as_str(), of.as_slice()) {
             ("list", [of]) => ValueType::List(inner(of)?),
             ("set", [of]) => ValueType::Set(inner(of)?),

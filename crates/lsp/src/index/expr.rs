@@ -43,6 +43,18 @@ impl Indexer<'_> {
                 rest.iter().for_each(|(_, one)| _ = self.index_expr(one));
                 Some(ValueType::Bool)
             }
+            ExprKind::Is(value, case) => {
+                self.index_expr(value);
+                if let Some(id) = self.find_value(&case.text) {
+                    self.add_reference(case.span, id);
+                }
+                Some(ValueType::Bool)
+            }
+            ExprKind::Range(lo, hi) => {
+                self.index_expr(lo);
+                self.index_expr(hi);
+                Some(ValueType::List(Box::new(ValueType::Int)))
+            }
             ExprKind::And(list) | ExprKind::Or(list) | ExprKind::Implies(list) => {
                 list.iter().for_each(|one| _ = self.index_expr(one));
                 Some(ValueType::Bool)

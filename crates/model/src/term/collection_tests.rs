@@ -456,13 +456,13 @@ fn total(pool: &mut TermPool, data: crate::sort::DataId) -> super::FnId {
         params: vec![param],
         result: Sort::Int,
         body: None,
-        descends: 0,
+        descends: Vec::new(),
     });
     let (left, key, right) = (pool.select(0, 0, t), pool.select(0, 1, t), pool.select(0, 2, t));
     let (left, right) = (pool.call(id, vec![left]), pool.call(id, vec![right]));
     let (sum, zero, is_node) = (pool.add([left, key, right]), pool.int(0), pool.is(0, t));
     let body = pool.ite(is_node, sum, zero);
-    pool.define_function(id, body, 0);
+    pool.define_function(id, body, vec![0]);
     id
 }
 
@@ -570,13 +570,13 @@ fn a_truth_value_ends_where_a_plain_part_decides() {
         params,
         result: Sort::Bool,
         body: None,
-        descends: 0,
+        descends: Vec::new(),
     });
     let (left, key, is_node) = (pool.select(0, 0, t), pool.select(0, 1, t), pool.is(0, t));
     let (deeper, same) = (pool.call(id, vec![left, k]), pool.eq(k, key));
     let (found, no) = (pool.or([same, deeper]), pool.ff());
     let body = pool.ite(is_node, found, no);
-    pool.define_function(id, body, 0);
+    pool.define_function(id, body, vec![0]);
     let leaf = pool.construct(data, 1, []);
     let two = pool.int(2);
     let one = pool.construct(data, 0, [leaf, two, leaf]);

@@ -122,6 +122,8 @@ impl TermPool {
             TermNode::Contains(a, b) => Value::Bool(str(a).contains(str(b))),
             TermNode::Prefix(a, b) => Value::Bool(str(b).starts_with(str(a))),
             TermNode::Suffix(a, b) => Value::Bool(str(b).ends_with(str(a))),
+            // UTF-8 bytes are ordered as the code points they stand for.
+            TermNode::TextLe(a, b) => Value::Bool(str(a) <= str(b)),
             TermNode::Matches(a, pattern) => Value::Bool(self.pattern_info(*pattern).matches(str(a))),
             TermNode::Construct(data, ctor, args) => {
                 let args = args.iter().map(|arg| values[arg].clone()).collect();

@@ -1,7 +1,7 @@
-//! Recursive functions: functions that call themselves on a part of an argument.
+//! Recursive functions: functions that call themselves on a part of an argument, or on a number nearer to a bound.
 //!
 //! Other functions are written into their calls. One that calls itself is unfolded as far as
-//! the shape of the argument it descends on is known: a constructor, a list of known length. A
+//! the shape of the argument it descends on is known: a constructor, a list of known length, a number. A
 //! call on an unknown shape stays in the term until something tells the shape.
 //!
 //! *Assumes* that every call in the body descends: the language refuses others. Values nested
@@ -28,6 +28,10 @@ const MAX_CALLS: u32 = 200;
 /// a term of this many bodies is above what the language accepts.
 const MAX_UNFOLDINGS: u32 = 20_000;
 
+/// The greatest number of values of a number for which a call is unfolded. Chosen by feel: every value is a copy of the
+/// body.
+const MAX_CASES: i64 = 64;
+
 /// The unfolding that is still allowed.
 #[derive(Clone, Copy)]
 struct UnfoldingBudget {
@@ -48,8 +52,9 @@ pub struct RecursiveFunction {
     pub result: Sort,
     /// The body; `None` until it is defined.
     pub body: Option<Term>,
-    /// The parameter it descends on, by position.
-    pub descends: usize,
+    /// The parameters whose values decide how often it calls itself, by position: the one it descends on, and the
+    /// one that bounds it, if that is a parameter too.
+    pub descends: Vec<usize>,
 }
 
 thread_local! {
@@ -64,7 +69,7 @@ impl TermPool {
     }
 
     /// Gives a declared function its body.
-    pub fn define_function(&mut self, id: FnId, body: Term, descends: usize) {
+    pub fn define_function(&mut self, id: FnId, body: Term, descends: Vec<usize>) {
         let function = &mut self.functions[id];
         function.body = Some(body);
         function.descends = descends;
@@ -91,9 +96,9 @@ impl TermPool {
     /// Returns the body with the arguments put in, if the one that gets smaller has a known shape; so unfolding ends.
     fn unfold(&mut self, id: FnId, args: &[Term], budget: &mut UnfoldingBudget) -> Option<Term> {
         let body = self.functions[id].body?;
-        let descends = args[self.functions[id].descends];
-        if !self.is_shape_known(descends) {
-            return None;
+        let mut deciding = self.functions[id].descends.iter().map(|&at| args[at]);
+        if !deciding.all(|arg| self.is_shape_known(arg)) {
+            return self.unfold_cases(id, args, budget);
         }
         let params = self.functions[id].params.clone();
         let env: Substitution = params.into_iter().zip(args.iter().copied()).collect();
@@ -103,6 +108,40 @@ impl TermPool {
         let term = self.specialise(body, &env, &mut inner);
         budget.bodies = inner.bodies;
         Some(term)
+    }
+
+    /// Returns a choice between calls for each value of an argument that can have only a few numbers, if such an argument
+    /// decides how often the function calls itself: `f(n)` for an `n` of `0..3` is `f(0)`, `f(1)`, `f(2)` or `f(3)`.
+    fn unfold_cases(&mut self, id: FnId, args: &[Term], budget: &mut UnfoldingBudget) -> Option<Term> {
+        let deciding = self.functions[id].descends.clone();
+        let open = deciding.into_iter().find(|&at| !self.is_shape_known(args[at]))?;
+        let (lo, hi) = self.few_numbers(args[open])?;
+        let mut cases = Vec::new();
+        for n in lo..=hi {
+            let n = self.int(n);
+            let mut args = args.to_vec();
+            args[open] = n;
+            // Without the case, the call is as good as the choice.
+            cases.push((n, self.unfold(id, &args, budget)?));
+        }
+        let (_, last) = cases.pop()?;
+        Some(cases.into_iter().rev().fold(last, |other, (n, term)| {
+            let here = self.eq(args[open], n);
+            self.ite(here, term, other)
+        }))
+    }
+
+    /// Returns the least and the greatest number that `term` can be, if there are at most [`MAX_CASES`] between them.
+    fn few_numbers(&self, term: Term) -> Option<(i64, i64)> {
+        let (lo, hi) = match (self.sort(term), self.node(term)) {
+            (Sort::Range { lo, hi }, _) => (lo, hi),
+            (_, TermNode::Rem(_, divisor)) => {
+                let divisor = self.as_value(*divisor)?.as_int()?.to_i64()?.checked_abs()?;
+                (0, divisor.checked_sub(1).filter(|&hi| hi >= 0)?)
+            }
+            _ => return None,
+        };
+        (hi.checked_sub(lo)? < MAX_CASES).then_some((lo, hi))
     }
 
     /// Returns whether the outermost constructor or the length of `term` is known.

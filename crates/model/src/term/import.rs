@@ -166,8 +166,13 @@ impl<'p> TermImport<'p> {
         let RecursiveFunction { name, params, result, body, descends } = self.from.function(id).clone();
         let params = params.into_iter().map(|var| self.var(var)).collect();
         let result = self.sort(result);
-        let image =
-            self.pool.declare_function(RecursiveFunction { name, params, result, body: None, descends });
+        let image = self.pool.declare_function(RecursiveFunction {
+            name,
+            params,
+            result,
+            body: None,
+            descends: descends.clone(),
+        });
         self.functions.insert(id, image);
         if let Some(body) = body {
             let body = self.term(body);
@@ -263,6 +268,7 @@ impl<'p> TermImport<'p> {
             TermNode::Contains(a, b) => self.pool.contains(self.terms[a], self.terms[b]),
             TermNode::Prefix(a, b) => self.pool.prefix(self.terms[a], self.terms[b]),
             TermNode::Suffix(a, b) => self.pool.suffix(self.terms[a], self.terms[b]),
+            TermNode::TextLe(a, b) => self.pool.text_le(self.terms[a], self.terms[b]),
             TermNode::Ite(c, a, b) => self.pool.ite(self.terms[c], self.terms[a], self.terms[b]),
         }
     }

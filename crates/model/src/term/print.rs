@@ -4,10 +4,12 @@
 //! guard in the model. Shared subterms are written out each time, so long terms are cut
 //! after [`MAX_PIECES`] pieces with an ellipsis.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::{Term, TermNode, TermOp, TermPool, VarId};
 use crate::collection::{CollectionValue, Items};
+use crate::name::shown_name;
 use crate::sort::{CollectionId, CollectionKind, CollectionSort, DataKind, Sort};
 use crate::value::Value;
 
@@ -83,11 +85,14 @@ impl TermPool {
                 let args: Vec<String> = value.args.iter().map(|arg| self.show_value(arg)).collect();
                 let ctor = &self.data(value.data).ctors[value.ctor as usize];
                 match self.data(value.data).kind {
-                    _ if args.is_empty() => ctor.name.to_string(),
+                    _ if args.is_empty() => case_name(self.data(value.data).kind, &ctor.name).into_owned(),
                     DataKind::Record | DataKind::Enum => {
-                        let fields =
-                            ctor.fields.iter().zip(args).map(|(field, arg)| format!("{}: {arg}", field.name));
-                        format!("{}({})", ctor.name, fields.collect::<Vec<_>>().join(", "))
+                        let fields = ctor
+                            .fields
+                            .iter()
+                            .zip(args)
+                            .map(|(field, arg)| format!("{}: {arg}", shown_name(&field.name)));
+                        format!("{}({})", shown_name(&ctor.name), fields.collect::<Vec<_>>().join(", "))
                     }
                     DataKind::Option => format!("{}({})", ctor.name, args.join(", ")),
                 }
@@ -104,7 +109,8 @@ impl TermPool {
             Sort::Range { lo, hi } => format!("{lo}..{hi}"),
             Sort::Real => "real".into(),
             Sort::Str => "string".into(),
-            Sort::Data(data) => self.data(data).name.to_string(),
+            Sort::Data(data) if self.data(data).kind == DataKind::Option => self.data(data).name.to_string(),
+            Sort::Data(data) => shown_name(&self.data(data).name).into_owned(),
             Sort::Collection(id) => {
                 let CollectionSort { kind, key, item } = self.collection(id);
                 match kind {
@@ -157,7 +163,7 @@ impl TermPool {
                 (self.value_binding(value), vec![PrintPiece::Text(self.show_value(value))])
             }
             TermNode::Var(var) => {
-                (BindingStrength::Atom, vec![PrintPiece::Text(self.var_info(*var).name.to_string())])
+                (BindingStrength::Atom, vec![text_piece(&shown_name(&self.var_info(*var).name))])
             }
             TermNode::Not(a) => self.negation_pieces(*a),
             TermNode::And(list) => (BindingStrength::And, join_terms(list, " && ", BindingStrength::Compare)),
@@ -167,7 +173,7 @@ impl TermPool {
                 infix(&a, " == ", &b)
             }
             TermNode::Lt(a, b) => self.show_order(*a, *b, " < ", " > "),
-            TermNode::Le(a, b) => self.show_order(*a, *b, " <= ", " >= "),
+            TermNode::Le(a, b) | TermNode::TextLe(a, b) => self.show_order(*a, *b, " <= ", " >= "),
             TermNode::Ite(c, a, b) => {
                 let parts = [("if ", c), (" then ", a), (" else ", b)];
                 (
@@ -215,23 +221,28 @@ impl TermPool {
                 let ctor = &self.data(*data).ctors[*ctor as usize];
                 match self.data(*data).kind {
                     DataKind::Record | DataKind::Enum if !args.is_empty() => {
-                        let mut pieces = vec![text_piece(&format!("{}(", ctor.name))];
+                        let mut pieces = vec![text_piece(&format!("{}(", shown_name(&ctor.name)))];
                         for (i, (field, arg)) in ctor.fields.iter().zip(args).enumerate() {
                             let comma = if i > 0 { ", " } else { "" };
                             pieces.extend([
-                                text_piece(&format!("{comma}{}: ", field.name)),
+                                text_piece(&format!("{comma}{}: ", shown_name(&field.name))),
                                 one(arg, BindingStrength::Loose),
                             ]);
                         }
                         pieces.push(text_piece(")"));
                         (BindingStrength::Atom, pieces)
                     }
-                    _ if args.is_empty() => (BindingStrength::Atom, vec![text_piece(&ctor.name)]),
+                    _ if args.is_empty() => {
+                        let name = case_name(self.data(*data).kind, &ctor.name);
+                        (BindingStrength::Atom, vec![text_piece(&name)])
+                    }
                     _ => call_pieces(&ctor.name, args),
                 }
             }
             TermNode::Is(ctor, a) => {
-                let name = self.ctor_name(*a, *ctor);
+                let Sort::Data(data) = self.sort(*a) else { unreachable!("a test is built on data terms") };
+                let data = self.data(data);
+                let name = case_name(data.kind, &data.ctors[*ctor as usize].name);
                 (
                     BindingStrength::Compare,
                     vec![one(a, BindingStrength::Sum), text_piece(&format!(" is {name}"))],
@@ -242,7 +253,7 @@ impl TermPool {
                 let name = &self.data(data).ctors[*ctor as usize].fields[*field as usize].name;
                 (
                     BindingStrength::Atom,
-                    vec![one(arg, BindingStrength::Atom), text_piece(&format!(".{name}"))],
+                    vec![one(arg, BindingStrength::Atom), text_piece(&format!(".{}", shown_name(name)))],
                 )
             }
             TermNode::Exists(vars, body) => self.print_quantifier("exists", vars, *body),
@@ -254,7 +265,7 @@ impl TermPool {
                 let name = format!("{} => ", self.var_info(*var).name);
                 (BindingStrength::Loose, vec![PrintPiece::Text(name), one(body, BindingStrength::Loose)])
             }
-            TermNode::Call(function, args) => call_pieces(&self.function(*function).name, args),
+            TermNode::Call(function, args) => call_pieces(&shown_name(&self.function(*function).name), args),
         }
     }
 
@@ -344,6 +355,8 @@ impl TermPool {
                 ];
                 (BindingStrength::Compare, sides)
             }
+            // Only one order of texts is a node; the other is its negation.
+            TermNode::TextLe(x, y) => self.show_order(*y, *x, " < ", " > "),
             TermNode::Exists(vars, body) => match self.node(*body) {
                 TermNode::Not(inner) => self.print_quantifier("forall", vars, *inner),
                 _ => (
@@ -439,11 +452,11 @@ impl TermPool {
             _ => BindingStrength::Atom,
         }
     }
+}
 
-    fn ctor_name(&self, term: Term, ctor: u32) -> &str {
-        let Sort::Data(data) = self.sort(term) else { unreachable!("a test is built on data terms") };
-        &self.data(data).ctors[ctor as usize].name
-    }
+/// Returns the name of a case without fields; `none` is a word of options, and a name in backquotes elsewhere.
+fn case_name(kind: DataKind, name: &str) -> Cow<'_, str> {
+    if kind == DataKind::Option { Cow::Borrowed(name) } else { shown_name(name) }
 }
 
 /// Returns the opening and closing bracket of a collection.

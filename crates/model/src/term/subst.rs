@@ -112,6 +112,7 @@ impl TermPool {
             TermNode::Contains(a, b) => self.contains(image(*a), image(*b)),
             TermNode::Prefix(a, b) => self.prefix(image(*a), image(*b)),
             TermNode::Suffix(a, b) => self.suffix(image(*a), image(*b)),
+            TermNode::TextLe(a, b) => self.text_le(image(*a), image(*b)),
             TermNode::Matches(a, pattern) => self.matches(image(*a), *pattern),
             TermNode::Construct(data, ctor, list) => self.construct(*data, *ctor, all(list)),
             TermNode::Is(ctor, a) => self.is(*ctor, image(*a)),

@@ -254,6 +254,13 @@ impl<'t> Translator<'t> {
             );
             return self.any_json_sort(AnyJson::Anything);
         };
+        // Enums with the same values are one type, wherever they stand: a value of one is sent where the other is asked
+        // for.
+        let key: BTreeSet<String> = values.iter().map(|value| value.to_json()).collect();
+        if let Some(known) = self.enumerations.get(&key) {
+            self.own_name = None;
+            return SortOf { is_nullable, ..known.clone() };
+        }
         let name = self.fresh_type_name(hint);
         let mut cases = Vec::new();
         let mut seen = BTreeSet::new();
@@ -266,7 +273,9 @@ impl<'t> Translator<'t> {
         }
         self.declarations.push(format!("enum {name} {{ {} }}\n", cases.join(", ")));
         let values = values.iter().map(|value| value.to_json()).collect();
-        SortOf { sort: name, is_nullable, kinds, values, ..SortOf::default() }
+        let sort = SortOf { sort: name, kinds, values, ..SortOf::default() };
+        self.enumerations.insert(key, sort.clone());
+        SortOf { is_nullable, ..sort }
     }
 
     /// Returns the sort of a schema by its `type`.

@@ -51,6 +51,8 @@ pub enum CallName {
     Prefix,
     /// True if the second string ends with the first.
     Suffix,
+    /// True if the first string is the second or comes before it.
+    TextLe,
 }
 
 /// Returns `term` as an expression of the language.
@@ -101,6 +103,7 @@ impl ExprWriter<'_> {
             TermNode::Contains(a, b) => self.write_call(CallName::Contains, &[*a, *b], depth),
             TermNode::Prefix(a, b) => self.write_call(CallName::Prefix, &[*a, *b], depth),
             TermNode::Suffix(a, b) => self.write_call(CallName::Suffix, &[*a, *b], depth),
+            TermNode::TextLe(a, b) => self.write_call(CallName::TextLe, &[*a, *b], depth),
             TermNode::Is(ctor, a) => self.write_constructor_test(*ctor, *a, depth),
             TermNode::Construct(data, ctor, args) if args.is_empty() => {
                 let name = self.pool.data(*data).ctors[*ctor as usize].name.clone();

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use ioxide_model::name::source_name;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Gate, GateKind};
 use ioxide_model::term::{Substitution, Term, TermPool, VarId};
@@ -115,13 +116,14 @@ impl<'c> IoxCaseWriter<'c> {
             GateKind::Output | GateKind::Internal => "output",
         };
         let field = |&field: &VarId| {
-            format!("{}: {}", model.pool.var_info(field).name, model.pool.show_sort(model.field_sort(field)))
+            let name = source_name(&model.pool.var_info(field).name);
+            format!("{name}: {}", model.pool.show_sort(model.field_sort(field)))
         };
         let fields: Vec<String> = gate.fields.iter().map(field).collect();
         if fields.is_empty() {
-            format!("{kind} {}", gate.name)
+            format!("{kind} {}", source_name(&gate.name))
         } else {
-            format!("{kind} {}({})", gate.name, fields.join(", "))
+            format!("{kind} {}({})", source_name(&gate.name), fields.join(", "))
         }
     }
 
@@ -129,8 +131,9 @@ impl<'c> IoxCaseWriter<'c> {
         let _ = writeln!(out, "state {} {{", TestCase::state_name(n));
         for (at, arc) in state.arcs.iter().enumerate() {
             let sts = &self.view.model.sts;
-            let message =
-                arc.gate.map_or_else(|| self.silence.clone(), |gate| sts.gates[gate].name.to_string());
+            let message = arc
+                .gate
+                .map_or_else(|| self.silence.clone(), |gate| source_name(&sts.gates[gate].name).into());
             let verb = match arc.gate.map(|gate| sts.gates[gate].kind) {
                 Some(GateKind::Input | GateKind::Observed) => "on",
                 _ => "emit",

@@ -245,6 +245,7 @@ impl ExprDialect for PythonCase {
             CallName::Contains => format!("({} in {})", args[1], args[0]),
             CallName::Prefix => format!("{}.startswith({})", args[1], args[0]),
             CallName::Suffix => format!("{}.endswith({})", args[1], args[0]),
+            CallName::TextLe => format!("({} <= {})", args[0], args[1]),
         })
     }
 }

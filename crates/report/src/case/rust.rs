@@ -182,6 +182,7 @@ impl ExprDialect for RustCase {
             CallName::Contains => format!("{}.contains(&{})", args[0], args[1]),
             CallName::Prefix => format!("{}.starts_with(&{})", args[1], args[0]),
             CallName::Suffix => format!("{}.ends_with(&{})", args[1], args[0]),
+            CallName::TextLe => format!("({} <= {})", args[0], args[1]),
         })
     }
 }

@@ -356,6 +356,7 @@ impl ExprDialect for Ttcn3Case {
                 Err("Euclidean and total division")
             }
             CallName::Contains | CallName::Prefix | CallName::Suffix => Err("search in strings"),
+            CallName::TextLe => Err("an order of strings"),
         }
     }
 }

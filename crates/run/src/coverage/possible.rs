@@ -299,6 +299,7 @@ fn is_about_texts(pool: &TermPool, facts: &[Term]) -> bool {
                 | TermNode::Contains(..)
                 | TermNode::Prefix(..)
                 | TermNode::Suffix(..)
+                | TermNode::TextLe(..)
                 | TermNode::Length(_)
         )
     };

@@ -394,6 +394,17 @@ impl WitnessSearch<'_> {
             }
             (true, TermNode::Contains(whole, part)) => set(*whole, *part),
             (true, TermNode::Prefix(part, whole) | TermNode::Suffix(part, whole)) => set(*whole, *part),
+            (true, TermNode::TextLe(a, b)) => {
+                set(*a, *b);
+                set(*b, *a);
+            }
+            // `b` comes before `a`: the empty text comes before all others, and a longer text behind its beginning.
+            (false, TermNode::TextLe(a, b)) => {
+                moves.extend(slot(*b).map(|slot| (slot, Value::str(""))));
+                if let (Some(slot), Ok(Value::Str(text))) = (slot(*a), pool.eval(*b, &self.view(values))) {
+                    moves.push((slot, Value::str(&format!("{text}a"))));
+                }
+            }
             (false, TermNode::Eq(a, b)) if pool.sort(*a) == Sort::Str => {
                 // Four texts are enough to differ from three others; a question that needs more goes to the solver.
                 let texts = ["", "a", "b", "c"].map(Value::str);

@@ -194,6 +194,7 @@ impl SmtWriter<'_> {
             TermNode::Contains(a, b) => self.plan_list("str.contains", &[*a, *b]),
             TermNode::Prefix(a, b) => self.plan_list("str.prefixof", &[*a, *b]),
             TermNode::Suffix(a, b) => self.plan_list("str.suffixof", &[*a, *b]),
+            TermNode::TextLe(a, b) => self.plan_list("str.<=", &[*a, *b]),
             TermNode::Matches(a, pattern) => {
                 let re = regex::read_pattern(pool, &pool.pattern_info(*pattern).text)?;
                 self.out.push_str("(str.in_re ");

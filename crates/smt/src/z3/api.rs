@@ -90,6 +90,7 @@ functions! {
     mk_seq_contains = b"Z3_mk_seq_contains": fn(RawContext, RawAst, RawAst) -> RawAst;
     mk_seq_prefix = b"Z3_mk_seq_prefix": fn(RawContext, RawAst, RawAst) -> RawAst;
     mk_seq_suffix = b"Z3_mk_seq_suffix": fn(RawContext, RawAst, RawAst) -> RawAst;
+    mk_str_le = b"Z3_mk_str_le": fn(RawContext, RawAst, RawAst) -> RawAst;
     mk_seq_to_re = b"Z3_mk_seq_to_re": fn(RawContext, RawAst) -> RawAst;
     mk_seq_in_re = b"Z3_mk_seq_in_re": fn(RawContext, RawAst, RawAst) -> RawAst;
     mk_re_empty = b"Z3_mk_re_empty": fn(RawContext, RawSort) -> RawAst;

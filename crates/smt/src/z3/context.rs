@@ -235,6 +235,7 @@ impl Z3Context {
             BinaryOp::Contains => call!(self, mk_seq_contains, a, b),
             BinaryOp::Prefix => call!(self, mk_seq_prefix, a, b),
             BinaryOp::Suffix => call!(self, mk_seq_suffix, a, b),
+            BinaryOp::TextLe => call!(self, mk_str_le, a, b),
             BinaryOp::InRegex => call!(self, mk_seq_in_re, a, b),
             BinaryOp::CharRange => call!(self, mk_re_range, a, b),
         }?)
@@ -450,6 +451,7 @@ pub(super) enum BinaryOp {
     Contains,
     Prefix,
     Suffix,
+    TextLe,
     InRegex,
     CharRange,
 }

@@ -160,6 +160,7 @@ impl TranslationMemo {
             TermNode::Contains(..) => binary(BinaryOp::Contains),
             TermNode::Prefix(..) => binary(BinaryOp::Prefix),
             TermNode::Suffix(..) => binary(BinaryOp::Suffix),
+            TermNode::TextLe(..) => binary(BinaryOp::TextLe),
             TermNode::Matches(_, pattern) => {
                 let re = regex::read_pattern(pool, &pool.pattern_info(*pattern).text)
                     .map_err(SmtInexpressible::from)?;

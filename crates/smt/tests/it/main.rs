@@ -4,3 +4,4 @@ mod agree;
 mod collections;
 mod common;
 mod robust;
+mod texts;

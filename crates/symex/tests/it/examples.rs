@@ -22,7 +22,7 @@ fn example(name: &str, set: &[(&str, &str)]) -> Model {
     let mut sources = Sources::new();
     let file = sources.add(name, std::fs::read_to_string(path).expect("the example is there"));
     let overrides = set.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    let loaded = load(&sources, file, &LoadOptions { overrides });
+    let loaded = load(&sources, file, &LoadOptions::with_overrides(overrides));
     loaded.model.unwrap_or_else(|| panic!("{name}: {:?}", loaded.diagnostics))
 }
 

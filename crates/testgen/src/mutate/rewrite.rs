@@ -78,6 +78,7 @@ fn relations(pool: &mut TermPool, term: Term) -> (Vec<Term>, bool) {
     };
     let (a, b) = match *pool.node(atom) {
         TermNode::Eq(a, b) | TermNode::Lt(a, b) | TermNode::Le(a, b) => (a, b),
+        TermNode::TextLe(a, b) => return (other_text_orders(pool, term, a, b), true),
         TermNode::Var(_) | TermNode::Is(..) if negated => return (vec![atom], true),
         TermNode::Var(_) | TermNode::Is(..) if pool.sort(atom) == ioxide_model::sort::Sort::Bool => {
             return (vec![pool.not(atom)], true);
@@ -89,6 +90,19 @@ fn relations(pool: &mut TermPool, term: Term) -> (Vec<Term>, bool) {
     }
     let all = [pool.eq(a, b), pool.ne(a, b), pool.lt(a, b), pool.le(a, b), pool.gt(a, b), pool.ge(a, b)];
     (all.into_iter().filter(|&other| other != term).collect(), true)
+}
+
+/// Returns the other relations between two texts that are compared by order.
+fn other_text_orders(pool: &mut TermPool, term: Term, a: Term, b: Term) -> Vec<Term> {
+    let all = [
+        pool.eq(a, b),
+        pool.ne(a, b),
+        pool.text_lt(a, b),
+        pool.text_le(a, b),
+        pool.text_lt(b, a),
+        pool.text_le(b, a),
+    ];
+    all.into_iter().filter(|&other| other != term).collect()
 }
 
 /// Returns the neighbours of a constant.

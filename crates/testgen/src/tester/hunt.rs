@@ -452,6 +452,7 @@ fn asks_about_texts(pool: &TermPool, sts: &Sts) -> bool {
                 | TermNode::Contains(..)
                 | TermNode::Prefix(..)
                 | TermNode::Suffix(..)
+                | TermNode::TextLe(..)
                 | TermNode::Length(_)
         )
     };

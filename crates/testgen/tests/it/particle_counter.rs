@@ -26,7 +26,7 @@ fn counter(constants: &[(&str, &str)]) -> Model {
     let file =
         sources.add("particle-counter.as", std::fs::read_to_string(path).expect("the example is there"));
     let overrides = constants.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let loaded = load(&sources, file, &LoadOptions { overrides });
+    let loaded = load(&sources, file, &LoadOptions::with_overrides(overrides));
     loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 

@@ -35,7 +35,7 @@ fn named(name: &str, text: &str, set: &[(&str, &str)]) -> Model {
     let mut sources = Sources::new();
     let file = sources.add(name, text);
     let overrides = set.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    let loaded = load(&sources, file, &LoadOptions { overrides });
+    let loaded = load(&sources, file, &LoadOptions::with_overrides(overrides));
     loaded.model.unwrap_or_else(|| panic!("{name}: {:?}\n{text}", loaded.diagnostics))
 }
 

@@ -131,7 +131,7 @@ pub(super) fn plain_truths(function: &mut FnDecl) {
 fn plain_truth(ty: &mut Type) {
     match &mut ty.kind {
         TypeKind::Named(name) if name == "Bool" => "bool".clone_into(name),
-        TypeKind::Option(of) => plain_truth(of),
+        TypeKind::Option(of) | TypeKind::Paren(of) => plain_truth(of),
         TypeKind::Collection(_, of) => of.iter_mut().for_each(plain_truth),
         TypeKind::Named(_) | TypeKind::Range(..) => {}
     }

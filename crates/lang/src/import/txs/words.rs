@@ -350,7 +350,7 @@ impl Vocabulary {
             params: vars.clone(),
             result,
             body: None,
-            descends: 0,
+            descends: Vec::new(),
         };
         let id = pool.declare_function(function);
         self.meanings[at] = FunctionMeaning::Recursive(id);
@@ -364,7 +364,7 @@ impl Vocabulary {
         let counted = || ends::counted_parameter(pool, body, id, &vars);
         match ends::descends(pool, body, id, &vars).or_else(counted) {
             Some(position) => {
-                pool.define_function(id, body, position);
+                pool.define_function(id, body, vec![position]);
                 FunctionMeaning::Recursive(id)
             }
             None => FunctionMeaning::Broken(sink.error(|| may_not_end(def))),

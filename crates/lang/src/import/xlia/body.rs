@@ -277,7 +277,8 @@ impl Effect {
             ExprKind::Field(inner, name) => ExprKind::Field(one(inner), name.clone()),
             // XLIA has no such expressions; the checker says what is wrong with their names.
             ExprKind::Match(..) | ExprKind::Quantified { .. } | ExprKind::Over { .. } => expr.kind.clone(),
-            ExprKind::Comprehension { .. } | ExprKind::Map(_) => expr.kind.clone(),
+            ExprKind::Comprehension { .. } | ExprKind::Range(..) | ExprKind::Map(_) => expr.kind.clone(),
+            ExprKind::Is(inner, case) => ExprKind::Is(one(inner), case.clone()),
             ExprKind::List(items) => ExprKind::List(all(items)),
             ExprKind::Set(items) => ExprKind::Set(all(items)),
             ExprKind::Index(inner, key) => ExprKind::Index(one(inner), one(key)),

@@ -5,6 +5,8 @@
 //! so it is available for later messages only.
 
 use ioxide_model::index::Idx;
+use ioxide_model::label::source_message_name;
+use ioxide_model::name::source_name;
 use ioxide_model::value::Value;
 
 use super::{ModelTextWriter, ValueKind};
@@ -62,7 +64,7 @@ impl ModelTextWriter<'_, '_> {
                         match self.write_made_value(
                             branch,
                             operand,
-                            (&info.name, is_text),
+                            (&source_name(&info.name), is_text),
                             late,
                             &mut made,
                             &mut message,
@@ -83,12 +85,12 @@ impl ModelTextWriter<'_, '_> {
                     }
                     (None, None) => continue,
                 };
-                message.fields.push(format!("{}: {value}", info.name));
+                message.fields.push(format!("{}: {value}", source_name(&info.name)));
             }
             // From the next message on, what was stored here has its new value.
             changed.extend(late.iter().filter(|(_, it)| made.has_here(*it)).map(|(name, _)| name.clone()));
             made.here.clear();
-            texts.push(message.message_text(&model.sts.gates[*gate].name));
+            texts.push(message.message_text(&source_message_name(&model.sts, *gate)));
         }
         texts
     }

@@ -20,6 +20,10 @@ const MAX_ENTRIES: usize = 300;
 /// Rows longer than this are not sorted: the network has as many comparisons as half the square.
 const MAX_SORTED: usize = 32;
 
+/// Rows of texts longer than this are not sorted: a solver needs much longer for the order of texts than for that of
+/// numbers.
+const MAX_SORTED_TEXTS: usize = 6;
+
 /// Lists that are appended to each other are one row up to this many: each may be such a row itself, so a list that is
 /// appended to itself again and again would double it every time.
 const MAX_APPENDED: usize = 4_096;
@@ -498,11 +502,16 @@ impl TermPool {
         Some(self.made_of_entries(sort, entries))
     }
 
-    /// Entries whose members are numbers, sorted by comparing neighbours (odd-even transposition); what is
+    /// Entries whose members are numbers or texts, sorted by comparing neighbours (odd-even transposition); what is
     /// not there goes last.
     fn sorted_entries(&mut self, mut entries: Vec<CollectionEntry>) -> Option<Vec<CollectionEntry>> {
         let sort = entries.first().map(|entry| self.sort(entry.member));
-        if entries.len() > MAX_SORTED || sort.is_some_and(|sort| !sort.is_numeric()) {
+        let most = match sort {
+            Some(Sort::Str) => MAX_SORTED_TEXTS,
+            Some(sort) if !sort.is_numeric() => 0,
+            _ => MAX_SORTED,
+        };
+        if entries.len() > most {
             return None;
         }
         // As many rounds as entries sort any row; which neighbours are compared does not depend on the values, so
@@ -510,7 +519,11 @@ impl TermPool {
         for round in 0..entries.len() {
             for at in (round % 2..entries.len().saturating_sub(1)).step_by(2) {
                 let (a, b) = (entries[at], entries[at + 1]);
-                let (less, gone) = (self.lt(b.member, a.member), self.not(a.there));
+                let less = match sort {
+                    Some(Sort::Str) => self.text_lt(b.member, a.member),
+                    _ => self.lt(b.member, a.member),
+                };
+                let gone = self.not(a.there);
                 let first = self.or([gone, less]);
                 let swap = self.and([b.there, first]);
                 entries[at] = self.choice_of(swap, b, a);
@@ -528,7 +541,7 @@ impl TermPool {
         }
     }
 
-    /// The keys or values in the order of the keys: plain where the keys are constants, else for numbers.
+    /// The keys or values in the order of the keys: plain where the keys are constants, else for numbers and texts.
     fn members_in_order(&mut self, op: TermOp, sort: Sort, entries: &[CollectionEntry]) -> Option<Term> {
         let result = self.op_sort(op, &[sort]);
         let counted = self.counted_once(entries);

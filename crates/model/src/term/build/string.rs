@@ -52,6 +52,25 @@ impl TermPool {
             .unwrap_or_else(|| self.intern(TermNode::Suffix(a, b)))
     }
 
+    /// Returns the formula that `a` is `b` or comes before it, by the code points of their characters.
+    pub fn text_le(&mut self, a: Term, b: Term) -> Term {
+        let is_empty = |pool: &Self, text| pool.as_value(text).and_then(Value::as_str) == Some("");
+        if a == b || is_empty(self, a) {
+            return self.tt();
+        }
+        // Nothing comes before the empty text.
+        if is_empty(self, b) {
+            return self.eq(a, b);
+        }
+        self.string_values(a, b, |a, b| a <= b).unwrap_or_else(|| self.intern(TermNode::TextLe(a, b)))
+    }
+
+    /// Returns the formula that `a` comes before `b`.
+    pub fn text_lt(&mut self, a: Term, b: Term) -> Term {
+        let not_before = self.text_le(b, a);
+        self.not(not_before)
+    }
+
     /// Returns the formula that all of `a` matches `pattern`.
     pub fn matches(&mut self, a: Term, pattern: RegexId) -> Term {
         None.or_else(|| self.matches_value(a, pattern))

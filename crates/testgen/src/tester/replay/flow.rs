@@ -237,6 +237,7 @@ fn holds_value(pool: &TermPool, term: Term, var: VarId) -> bool {
             | TermNode::Contains(..)
             | TermNode::Prefix(..)
             | TermNode::Suffix(..)
+            | TermNode::TextLe(..)
             | TermNode::Matches(..)
             | TermNode::Is(..)
             | TermNode::Exists(..) => (),
