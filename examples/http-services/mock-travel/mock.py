@@ -49,6 +49,8 @@ def for_requests(schema):
     schema.pop("discriminator", None)
     if schema.get("exclusiveMinimum") is True:
         schema["exclusiveMinimum"] = schema.pop("minimum")
+    if schema.get("format") == "int64":
+        schema.setdefault("maximum", 2**63 - 1)
     if "items" in schema:
         schema["items"] = for_requests(schema["items"])
     if "oneOf" in schema:
