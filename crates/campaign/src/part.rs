@@ -343,22 +343,19 @@ impl Manifest {
     /// Returns the difference between two parts, in words; `None` if they are of one plan.
     #[must_use]
     pub fn differs(&self, other: &Self) -> Option<String> {
-        match () {
-            () if self.plan == other.plan => self.system_differs(other),
-            () if self.args != other.args => {
-                let first = self.args.iter().zip(&other.args).find(|(mine, theirs)| mine != theirs);
-                let longer = || (self.args.join(" "), other.args.join(" "));
-                let (mine, theirs) =
-                    first.map_or_else(longer, |(mine, theirs)| (mine.clone(), theirs.clone()));
-                Some(format!("its command line has `{mine}`, not `{theirs}`"))
-            }
-            () if self.tool != other.tool => {
-                Some(format!("it was made by ioxide {}, not {}", self.tool, other.tool))
-            }
-            () if self.model != other.model => {
-                Some(format!("its model is another one ({}, not {})", self.model, other.model))
-            }
-            () => Some(format!("its plan is another one ({}, not {})", self.plan, other.plan)),
+        if self.plan == other.plan {
+            self.system_differs(other)
+        } else if self.args != other.args {
+            let first = self.args.iter().zip(&other.args).find(|(mine, theirs)| mine != theirs);
+            let longer = || (self.args.join(" "), other.args.join(" "));
+            let (mine, theirs) = first.map_or_else(longer, |(mine, theirs)| (mine.clone(), theirs.clone()));
+            Some(format!("its command line has `{mine}`, not `{theirs}`"))
+        } else if self.tool != other.tool {
+            Some(format!("it was made by ioxide {}, not {}", self.tool, other.tool))
+        } else if self.model != other.model {
+            Some(format!("its model is another one ({}, not {})", self.model, other.model))
+        } else {
+            Some(format!("its plan is another one ({}, not {})", self.plan, other.plan))
         }
     }
 }

@@ -123,24 +123,26 @@ impl CampaignRecipe {
     /// If it is none.
     pub fn read(text: &str) -> Result<Self, RecipeError> {
         let recipe: Self = toml::from_str(text)?;
-        match () {
-            () if recipe.run.is_empty() => Err(RecipeError::Value(
+        if recipe.run.is_empty() {
+            Err(RecipeError::Value(
                 "`run` is empty: write the command after `ioxide`, such as [\"test\", \"model.iox\", ...]",
-            )),
-            () if recipe.workers == Some(0) => Err(RecipeError::Value("`workers` must be above 0")),
-            () if recipe.tries == 0 => Err(RecipeError::Value("`tries` must be above 0")),
-            () if recipe.rounds == Some(0) => Err(RecipeError::Value("`rounds` must be above 0")),
-            () if recipe.rounds.is_some() && recipe.says("--rounds") => {
-                Err(RecipeError::Value("`rounds` is there twice: take it out of `run`"))
-            }
-            () if recipe.until.is_some() && recipe.says("--until") => {
-                Err(RecipeError::Value("`until` is there twice: take it out of `run`"))
-            }
-            () if recipe.systems.limit == Some(0) => Err(RecipeError::Value("`limit` must be above 0")),
-            () if recipe.systems.limit.is_some() && recipe.systems.pool.is_empty() => {
-                Err(RecipeError::Value("`limit` without `pool`: name the addresses of the systems"))
-            }
-            () => Ok(recipe),
+            ))
+        } else if recipe.workers == Some(0) {
+            Err(RecipeError::Value("`workers` must be above 0"))
+        } else if recipe.tries == 0 {
+            Err(RecipeError::Value("`tries` must be above 0"))
+        } else if recipe.rounds == Some(0) {
+            Err(RecipeError::Value("`rounds` must be above 0"))
+        } else if recipe.rounds.is_some() && recipe.says("--rounds") {
+            Err(RecipeError::Value("`rounds` is there twice: take it out of `run`"))
+        } else if recipe.until.is_some() && recipe.says("--until") {
+            Err(RecipeError::Value("`until` is there twice: take it out of `run`"))
+        } else if recipe.systems.limit == Some(0) {
+            Err(RecipeError::Value("`limit` must be above 0"))
+        } else if recipe.systems.limit.is_some() && recipe.systems.pool.is_empty() {
+            Err(RecipeError::Value("`limit` without `pool`: name the addresses of the systems"))
+        } else {
+            Ok(recipe)
         }
     }
 

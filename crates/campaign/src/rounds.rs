@@ -123,13 +123,14 @@ impl RoundFeedback {
         let text = fs::read_to_string(path).map_err(PartError::at_path(path))?;
         let not = |why: String| PartError::NotFeedback { path: path.to_path_buf(), why };
         let told: Self = serde_json::from_str(&text).map_err(|error| not(error.to_string()))?;
-        match () {
-            () if told.format != FORMAT => Err(not(format!("it is of a `{}`", told.format))),
-            () if told.version != VERSION => {
-                Err(not(format!("it has version {}, this program reads version {VERSION}", told.version)))
-            }
-            () if told.round < 2 => Err(not("nothing is known before the first round".into())),
-            () => Ok(told),
+        if told.format != FORMAT {
+            Err(not(format!("it is of a `{}`", told.format)))
+        } else if told.version != VERSION {
+            Err(not(format!("it has version {}, this program reads version {VERSION}", told.version)))
+        } else if told.round < 2 {
+            Err(not("nothing is known before the first round".into()))
+        } else {
+            Ok(told)
         }
     }
 

@@ -208,15 +208,18 @@ pub fn patience(sut: &SystemUnderTest, typed: Option<u64>) -> Result<Patience, C
 /// The exit status a campaign leads to.
 pub fn campaign_status(outcome: &CampaignOutcome) -> ExitStatus {
     let counts = outcome.counts;
-    match () {
-        () if counts.failed > 0 => ExitStatus::Failure,
-        () if outcome.interrupted => ExitStatus::Interrupted,
-        () if counts.errors > 0 => ExitStatus::Infrastructure,
-        () if counts.total() == 0 => ExitStatus::Nothing,
-        () if counts.passed == 0 || outcome.unknown > 0 || outcome.refused.is_some() => {
-            ExitStatus::Inconclusive
-        }
-        () => ExitStatus::Success,
+    if counts.failed > 0 {
+        ExitStatus::Failure
+    } else if outcome.interrupted {
+        ExitStatus::Interrupted
+    } else if counts.errors > 0 {
+        ExitStatus::Infrastructure
+    } else if counts.total() == 0 {
+        ExitStatus::Nothing
+    } else if counts.passed == 0 || outcome.unknown > 0 || outcome.refused.is_some() {
+        ExitStatus::Inconclusive
+    } else {
+        ExitStatus::Success
     }
 }
 

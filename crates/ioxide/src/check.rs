@@ -22,6 +22,7 @@ use ioxide_testgen::complete::suite::{CompleteConfig, NoCompleteSuite, complete_
 use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, coverage, of_goal};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::defaults;
 use ioxide_testgen::tester::game::GameTester;
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
@@ -35,17 +36,6 @@ use crate::bench::LocalFactory;
 use crate::failure::CheckFailure;
 use crate::model::ModelFile;
 use crate::system::InProcess;
-
-/// Symbolic states looked at for a purpose. Chosen by feel: it bounds the time.
-const MAX_STATES: usize = 20_000;
-/// Runs of a tester that has no end of its own. Chosen by feel: it bounds the time.
-const RUNS: u64 = 10;
-/// Symbolic states looked at for the next path of a tour. Chosen by feel: it bounds the time.
-const TOUR_STATES: usize = 1_000;
-/// The number of times `cover` and `tour` cover everything without [`ModelCheck::runs`].
-const ROUNDS: usize = 5;
-/// Steps of a run of the random tester. Chosen by feel.
-const RANDOM_STEPS: usize = 100;
 
 /// A check with its settings; [`run`](Self::run) carries it out.
 #[must_use = "nothing is checked before `run`"]
@@ -233,7 +223,7 @@ fn number<T: FromStr>(name: &'static str, text: &str) -> Result<Option<T>, BadVa
 /// Returns the number of runs of a tester without [`ModelCheck::runs`].
 fn default_runs(tester: &TesterSpec) -> u64 {
     match tester {
-        TesterSpec::Random | TesterSpec::Purpose(_) | TesterSpec::Force(_) => RUNS,
+        TesterSpec::Random | TesterSpec::Purpose(_) | TesterSpec::Force(_) => defaults::RUNS,
         _ => u64::MAX,
     }
 }
@@ -282,14 +272,14 @@ impl TesterMaker<'_> {
                 Box::new(HuntTester::new(config))
             }
             TesterSpec::Random => {
-                let steps = self.steps.unwrap_or(RANDOM_STEPS);
+                let steps = self.steps.unwrap_or(defaults::RANDOM_STEPS);
                 Box::new(RandomTester::new(RandomConfig { steps, ..RandomConfig::default() }, self.seed))
             }
             TesterSpec::Cover => {
                 Box::new(CoverTester::new(&self.find_purposes()?, self.rounds(), PurposeOrder::default()))
             }
             TesterSpec::Tour => {
-                let limits = ExploreLimits { max_states: TOUR_STATES, max_depth: u32::MAX };
+                let limits = ExploreLimits { max_states: defaults::TOUR_STATES, max_depth: u32::MAX };
                 Box::new(TourTester::new(&self.find_purposes()?, self.rounds(), limits))
             }
             TesterSpec::Purpose(names) => {
@@ -323,14 +313,14 @@ impl TesterMaker<'_> {
 
     /// Returns the number of times everything is covered: without end if the runs are limited.
     fn rounds(&self) -> CoverRounds {
-        if self.runs.is_some() { CoverRounds::Endless } else { CoverRounds::Bounded(ROUNDS) }
+        if self.runs.is_some() { CoverRounds::Endless } else { CoverRounds::Bounded(defaults::COVER_ROUNDS) }
     }
 
     /// Returns purposes for every transition.
     fn find_purposes(&mut self) -> Result<PurposeSet, NoTester> {
         let mut solver = build_stack(&SolverConfig::default());
         let mut cx = Ctx::new(self.model, &mut solver);
-        let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
+        let limits = ExploreLimits { max_states: defaults::PURPOSE_STATES, max_depth: u32::MAX };
         let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
         if set.purposes.is_empty() { Err(NoTester::NothingReachable) } else { Ok(set) }
     }
@@ -339,7 +329,7 @@ impl TesterMaker<'_> {
     fn find_purpose(&mut self, name: &str) -> Result<TestPurpose, NoTester> {
         let goal = self.find_goal(name)?;
         let mut solver = build_stack(&SolverConfig::default());
-        let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
+        let limits = ExploreLimits { max_states: defaults::PURPOSE_STATES, max_depth: u32::MAX };
         let found = of_goal(&mut Ctx::new(self.model, &mut solver), &goal, limits);
         found.map_err(|why| NoTester::NoPath { name: name.to_owned(), why })
     }

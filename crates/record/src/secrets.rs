@@ -26,7 +26,7 @@ pub use self::spelling::percent_encode;
 
 /// The number of bytes of a secret that may not be shown together. Chosen by feel: so few characters of a longer
 /// secret do not give it away.
-pub const MAX_SHOWN_BYTES: usize = 8;
+pub const HIDDEN_WINDOW_BYTES: usize = 8;
 /// The length in bytes below which a text is no secret. Chosen by feel: shorter texts occur everywhere, and hiding
 /// them would make records unreadable.
 const MIN_SECRET_BYTES: usize = 4;
@@ -50,7 +50,7 @@ pub fn unescape(text: &str) -> String {
 /// Texts that must not be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets {
-    windows: BTreeSet<[u8; MAX_SHOWN_BYTES]>,
+    windows: BTreeSet<[u8; HIDDEN_WINDOW_BYTES]>,
     short: BTreeSet<Vec<u8>>,
     /// The beginnings and the ends of secrets, of four to seven bytes: a secret that is cut has them where it is cut.
     heads: BTreeSet<Vec<u8>>,
@@ -84,8 +84,8 @@ impl Secrets {
             self.add_spelling(&spelling);
         }
         let bytes = secret.as_bytes();
-        if bytes.len() >= MAX_SHOWN_BYTES {
-            for n in MIN_SECRET_BYTES..MAX_SHOWN_BYTES {
+        if bytes.len() >= HIDDEN_WINDOW_BYTES {
+            for n in MIN_SECRET_BYTES..HIDDEN_WINDOW_BYTES {
                 self.heads.insert(bytes[..n].to_vec());
                 self.tails.insert(bytes[bytes.len() - n..].to_vec());
             }
@@ -94,9 +94,11 @@ impl Secrets {
 
     fn add_spelling(&mut self, spelling: &[u8]) {
         self.windows.extend(
-            spelling.windows(MAX_SHOWN_BYTES).filter_map(|part| <[u8; MAX_SHOWN_BYTES]>::try_from(part).ok()),
+            spelling
+                .windows(HIDDEN_WINDOW_BYTES)
+                .filter_map(|part| <[u8; HIDDEN_WINDOW_BYTES]>::try_from(part).ok()),
         );
-        if (MIN_SECRET_BYTES..MAX_SHOWN_BYTES).contains(&spelling.len()) {
+        if (MIN_SECRET_BYTES..HIDDEN_WINDOW_BYTES).contains(&spelling.len()) {
             self.short.insert(spelling.to_vec());
         }
     }
@@ -179,7 +181,7 @@ impl Secrets {
     /// Returns the number of bytes at the beginning that are the end of a secret, and at the end that are the
     /// beginning of one.
     fn edges(&self, bytes: &[u8]) -> (usize, usize) {
-        let lengths = || (MIN_SECRET_BYTES..MAX_SHOWN_BYTES).rev().filter(|&n| n <= bytes.len());
+        let lengths = || (MIN_SECRET_BYTES..HIDDEN_WINDOW_BYTES).rev().filter(|&n| n <= bytes.len());
         let first = lengths().find(|&n| self.tails.contains(&bytes[..n]));
         let last = lengths().find(|&n| self.heads.contains(&bytes[bytes.len() - n..]));
         (first.unwrap_or(0), last.unwrap_or(0))
@@ -210,12 +212,12 @@ impl Secrets {
 
     /// Calls `found` with the beginning and the end of every window, and of every short secret, in `bytes`.
     fn each_match(&self, bytes: &[u8], mut found: impl FnMut(usize, usize)) {
-        for (at, part) in bytes.windows(MAX_SHOWN_BYTES).enumerate() {
+        for (at, part) in bytes.windows(HIDDEN_WINDOW_BYTES).enumerate() {
             if self.windows.contains(part) {
-                found(at, at + MAX_SHOWN_BYTES);
+                found(at, at + HIDDEN_WINDOW_BYTES);
             }
         }
-        for length in MIN_SECRET_BYTES..MAX_SHOWN_BYTES {
+        for length in MIN_SECRET_BYTES..HIDDEN_WINDOW_BYTES {
             for (at, part) in bytes.windows(length).enumerate() {
                 if self.short.contains(part) {
                     found(at, at + length);
@@ -374,8 +376,8 @@ mod tests {
         #[test]
         fn no_eight_bytes_pass(secret in "[a-e]{8,20}", text in "[a-e]{0,60}") {
             let shown = of(&secret).hide(&text);
-            for part in secret.as_bytes().windows(MAX_SHOWN_BYTES) {
-                prop_assert!(!shown.as_bytes().windows(MAX_SHOWN_BYTES).any(|found| found == part), "{shown}");
+            for part in secret.as_bytes().windows(HIDDEN_WINDOW_BYTES) {
+                prop_assert!(!shown.as_bytes().windows(HIDDEN_WINDOW_BYTES).any(|found| found == part), "{shown}");
             }
         }
     }

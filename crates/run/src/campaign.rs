@@ -375,7 +375,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             plan.push(PlannedMove::Look);
             let mut again = ReplayTester::new(plan, Unmentioned::Skip)
                 .named(format!("failed before: {}", regression.name));
-            self.one(setup, &mut again, RunId { run: at as u64, seed: self.config.seed }, &mut share)?;
+            self.do_run(setup, &mut again, RunId { run: at as u64, seed: self.config.seed }, &mut share)?;
         }
         share.config.deadline = None;
         // The runs are dealt by themselves: which worker does one must not depend on what failed before.
@@ -388,7 +388,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
                 self.progress().found.reset_price = Some(steps as u64);
             }
             let id = RunId { run: before.saturating_add(number), seed: run_seed(self.config.seed, number) };
-            self.one(setup, tester, id, &mut share)?;
+            self.do_run(setup, tester, id, &mut share)?;
             number = number.saturating_add(self.jobs);
         }
         Ok(())
@@ -405,7 +405,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     }
 
     /// Does one run and counts it.
-    fn one(
+    fn do_run(
         &self,
         setup: &mut RunSetup<'_, '_>,
         tester: &mut dyn Tester,
@@ -423,19 +423,19 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let _ = setup.adapter.reseed(id.seed);
         let finished = run(setup, tester, &share.config, id, &mut share.coverage, teller)?;
         let coverage = share.coverage.take_since_last(setup.cx.sts);
-        self.count(&finished, &coverage, setup.stop.load(Ordering::Relaxed));
+        self.count_and_decide_end(&finished, &coverage, setup.stop.load(Ordering::Relaxed));
         if self.config.run.weighs_time && finished.has_times {
             share.reset_price.count_run(finished.trace.n_steps(), finished.spent);
         }
         match &finished.signature {
-            Some(signature) => self.failed(setup, id, &finished, signature, teller),
+            Some(signature) => self.examine_new_kind(setup, id, &finished, signature, teller),
             None => Ok(()),
         }
     }
 
     /// Adds the result of a run to the totals of the campaign, and ends it after a failure if that is configured, too
     /// many errors in a row, an interrupt, or once the coverage that was asked for is reached.
-    fn count(&self, result: &RunResult, coverage: &Coverage, interrupted: bool) {
+    fn count_and_decide_end(&self, result: &RunResult, coverage: &Coverage, interrupted: bool) {
         let outcome = result.end.outcome();
         let mut progress = self.progress();
         progress.found.counts.add(outcome);
@@ -462,7 +462,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     }
 
     /// Looks into a failing run, unless one of its kind has been understood.
-    fn failed(
+    fn examine_new_kind(
         &self,
         setup: &mut RunSetup<'_, '_>,
         id: RunId,
@@ -525,7 +525,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         if self.config.replays > 0 {
             sink.tell(EventKind::Replayed(tell::replayed(setup, id, &again)))?;
         }
-        let shrunk = self.smaller(setup, &run, result, &again, &mut |status| {
+        let shrunk = self.shrink_failure(setup, &run, result, &again, &mut |status| {
             let ShrinkStatus { attempts, steps, limit, left } = status;
             let (limit_s, left_s) = (limit.map(|limit| limit.as_secs()), left.map(|left| left.as_secs()));
             sink.shrinking(&ShrinkingRecord { run: id.run, attempts, steps, limit_s, left_s });
@@ -537,7 +537,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     }
 
     /// Returns a smaller run than `result`, if shrinking is configured and the failure came back.
-    fn smaller(
+    fn shrink_failure(
         &self,
         setup: &mut RunSetup<'_, '_>,
         run: &RunConfig,
@@ -597,6 +597,6 @@ fn examination_deadline(config: &CampaignConfig) -> Option<Instant> {
 }
 
 #[cfg(test)]
-mod testers;
+mod tester_tests;
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,7 @@ pub mod answers;
 pub mod campaign;
 pub mod clock;
 pub mod coverage;
+pub mod deadline_tester;
 pub mod explain;
 pub mod input_check;
 pub mod judge;
@@ -44,7 +45,6 @@ pub mod script;
 pub mod shrink;
 pub mod suite;
 pub mod thinned_record;
-pub mod timed_tester;
 
 #[cfg(test)]
 mod record_tests;

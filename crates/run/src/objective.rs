@@ -20,10 +20,10 @@
 //! *Promises.* Outside F nothing is a failure. Where it cannot be decided whether a trace is in F,
 //! it is not, and that is [counted](ObjectiveWatch::doubts).
 
+#[cfg(test)]
+mod definition_tests;
 pub mod orders;
 mod path;
-#[cfg(test)]
-mod second_opinion;
 
 use std::sync::Arc;
 

@@ -173,16 +173,16 @@ pub fn shrink(
     let mut minimal = search.run();
     let mut again = search.confirm(failure, budget.replays);
     // A run that was given up was tried already, so every round has fewer candidates left than the one before.
-    while search.early().is_none() && (search.tries < again.tries || !again.is_first_choice) {
+    while search.cut_off_reason().is_none() && (search.tries < again.tries || !again.is_first_choice) {
         search.tries = search.tries.max(again.tries);
         minimal = search.run();
         again = search.confirm(failure, budget.replays);
     }
-    let early = search.early();
+    let cut_off = search.cut_off_reason();
     let ShrinkSearch { left, best, unconfirmed, .. } = search;
     let attempts = budget.attempts - left;
     let Confirmation { reproduced, of, is_first_choice, .. } = again;
     let minimal = minimal && is_first_choice;
     let SmallerRun { trace, signature, .. } = best;
-    ShrunkRun { trace, signature, attempts, minimal, early, reproduced, of, unconfirmed }
+    ShrunkRun { trace, signature, attempts, minimal, early: cut_off, reproduced, of, unconfirmed }
 }

@@ -6,6 +6,7 @@
 
 pub mod case;
 pub mod cover;
+pub mod defaults;
 pub mod fair;
 pub mod game;
 pub mod hunt;

@@ -52,10 +52,12 @@ fn run_session(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     let Some(sut) = &args.sut else { return recorded::learn_from_records(args, model) };
     let page = LearningPage::serve(args, sut)?;
     let viewer = page.viewer();
-    let outcome = match () {
-        () if args.time => timed::learn_time_outs(args, sut, model, viewer),
-        () if args.data => data::learn_values(args, sut, model, viewer),
-        () => machine::learn_machine(args, sut, model, viewer),
+    let outcome = if args.time {
+        timed::learn_time_outs(args, sut, model, viewer)
+    } else if args.data {
+        data::learn_values(args, sut, model, viewer)
+    } else {
+        machine::learn_machine(args, sut, model, viewer)
     };
     page.serve_until_interrupted(outcome)
 }

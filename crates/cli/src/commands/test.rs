@@ -20,9 +20,9 @@ use ioxide_report::summary::refused_text;
 use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_run::clock::budget::TimeBudget;
+use ioxide_run::deadline_tester::DeadlineTester;
 use ioxide_run::objective::Objective;
 use ioxide_run::run::RunConfig;
-use ioxide_run::timed_tester::TimedTester;
 use ioxide_smt::halt::Halted;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::fair::InputFair;
@@ -82,9 +82,9 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let interaction = chosen.interaction(args);
     let mut fair: Vec<InputFair<'_>> =
         workers.iter_mut().map(|worker| InputFair::new(worker.tester(), interaction)).collect();
-    let mut limited: Vec<TimedTester<'_>> = fair
+    let mut limited: Vec<DeadlineTester<'_>> = fair
         .iter_mut()
-        .map(|worker| TimedTester::new(worker, limit, analysis_limit, limit::from_now))
+        .map(|worker| DeadlineTester::new(worker, limit, analysis_limit, limit::from_now))
         .collect();
     let session = CampaignSession {
         spec,
@@ -97,7 +97,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         times: if args.no_times { EventTimes::LeftOut } else { EventTimes::Told },
     };
     let outcome = session.run(&config)?;
-    let ended_after = limit.filter(|_| limited.iter().any(TimedTester::has_passed));
+    let ended_after = limit.filter(|_| limited.iter().any(DeadlineTester::has_passed));
     let is_cut = limit::is_deadline_over(&whole);
     if is_cut {
         eprintln!("{}", limit::partial(Halted::Time));

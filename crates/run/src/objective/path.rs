@@ -130,10 +130,12 @@ impl UnrolledPath {
             let source = place(position);
             for (id, switch) in model.switches_from(model.switches[next].source) {
                 let is_last = position + 1 == path.len();
-                let target = match () {
-                    () if id != next => left,
-                    () if is_last => end,
-                    () => place(position + 1),
+                let target = if id != next {
+                    left
+                } else if is_last {
+                    end
+                } else {
+                    place(position + 1)
                 };
                 sts.switches.push(Switch { source, target, ..switch.clone() });
             }

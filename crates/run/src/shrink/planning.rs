@@ -22,7 +22,7 @@ use ioxide_testgen::tester::purpose::PurposeGuided;
 use super::failure_sign::FailureSign;
 use super::related;
 use super::rerun::run_tester;
-use super::search::{BudgetSpent, ShrinkSearch};
+use super::search::{BudgetSpent, ShrinkSearch, TryOutcome};
 
 /// The number of symbolic states that the search looks at; chosen by feel, well under a second on the examples.
 const MAX_STATES: usize = 400;
@@ -68,7 +68,7 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
         // First with the values of the messages that have to do with the failing one, then with others.
         let choices = std::iter::once(&examples[..]).chain(std::iter::repeat_n(&[][..], OTHER_TRIES));
         for (seed, examples) in (0..).zip(choices) {
-            if search.early().is_some() {
+            if search.cut_off_reason().is_some() {
                 return Err(BudgetSpent);
             }
             if least_left.is_some_and(|least| search.time_left() < Some(least)) {
@@ -79,7 +79,7 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
             tester.start(seed);
             let finished = run_tester(search.setup, &search.config, &mut tester);
             finished.iter().for_each(|finished| search.record_price(finished));
-            if search.keep_if_smaller(finished) {
+            if search.accept_if_smaller(finished) == TryOutcome::Smaller {
                 break;
             }
         }

@@ -273,10 +273,12 @@ impl RunToRepeat<'_> {
 
 /// Returns the reason why no further repetition is made; `None` if one may be.
 fn stop_reason(setup: &RunSetup<'_, '_>, config: &RunConfig) -> Option<UnmadeReason> {
-    match () {
-        () if setup.stop.load(Ordering::Relaxed) => Some(UnmadeReason::Stopped),
-        () if config.is_late() => Some(UnmadeReason::Time),
-        () => None,
+    if setup.stop.load(Ordering::Relaxed) {
+        Some(UnmadeReason::Stopped)
+    } else if config.is_late() {
+        Some(UnmadeReason::Time)
+    } else {
+        None
     }
 }
 

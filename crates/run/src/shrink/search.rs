@@ -87,7 +87,7 @@ pub(super) struct BudgetSpent;
 
 /// The result of a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TryOutcome {
+pub(super) enum TryOutcome {
     /// It failed in the same way and is the smallest run now.
     Smaller,
     /// It failed in the same way, but is not smaller than the smallest run.
@@ -252,7 +252,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         pending: &mut VecDeque<Candidate>,
     ) -> Result<bool, BudgetSpent> {
         loop {
-            if self.early().is_some() {
+            if self.cut_off_reason().is_some() {
                 return Err(BudgetSpent);
             }
             let tries = self.pick(queues, pending);
@@ -267,7 +267,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
                 *self.tried.entry(candidate.meaning.clone()).or_default() += 1;
                 let is_last = candidate.left == 0;
                 let n_tried = self.tried[&candidate.meaning];
-                let outcome = self.judge_try(finished);
+                let outcome = self.accept_if_smaller(finished);
                 if outcome == TryOutcome::Smaller {
                     if let Some(Candidate { edit, chances, .. }) = pending.pop_front() {
                         self.chances = chances;
@@ -401,14 +401,17 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     }
 
     /// Returns the reason why no further run may be made; `None` if one may.
-    pub(super) fn early(&self) -> Option<ShrinkCutOff> {
-        let is_late = self.time_left().is_some_and(|left| left.is_zero());
-        match () {
-            () if self.setup.stop.load(Ordering::Relaxed) => Some(ShrinkCutOff::Stopped),
-            () if self.unreached >= MAX_UNREACHED => Some(ShrinkCutOff::Unreached),
-            () if self.left == 0 => Some(ShrinkCutOff::Attempts),
-            () if is_late => Some(ShrinkCutOff::Time),
-            () => None,
+    pub(super) fn cut_off_reason(&self) -> Option<ShrinkCutOff> {
+        if self.setup.stop.load(Ordering::Relaxed) {
+            Some(ShrinkCutOff::Stopped)
+        } else if self.unreached >= MAX_UNREACHED {
+            Some(ShrinkCutOff::Unreached)
+        } else if self.left == 0 {
+            Some(ShrinkCutOff::Attempts)
+        } else if self.time_left().is_some_and(|left| left.is_zero()) {
+            Some(ShrinkCutOff::Time)
+        } else {
+            None
         }
     }
 
@@ -433,12 +436,9 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         (self.progress)(ShrinkStatus { attempts, steps, limit: self.limit, left });
     }
 
-    /// Makes a run the best one if it fails in the same way and is smaller; returns whether it did.
-    pub(super) fn keep_if_smaller(&mut self, finished: Option<RunResult>) -> bool {
-        self.judge_try(finished) == TryOutcome::Smaller
-    }
-
-    fn judge_try(&mut self, finished: Option<RunResult>) -> TryOutcome {
+    /// Makes a run the best one if it fails in the same way, also when it is repeated where that may be chance, and is
+    /// smaller.
+    pub(super) fn accept_if_smaller(&mut self, finished: Option<RunResult>) -> TryOutcome {
         let Some(finished) = finished else { return TryOutcome::NoFailure };
         let is_alike = self.sign.is_shown_by(&finished);
         let Some(found) = self.smaller_failure(finished) else {
@@ -470,7 +470,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     /// Returns whether the system fails again with these moves: the first time it may still have been breaking
     /// because of the run before.
     fn breaks_again(&mut self, plan: &[PlannedMove]) -> bool {
-        if self.early().is_some() {
+        if self.cut_off_reason().is_some() {
             return false;
         }
         self.left -= 1;

@@ -282,12 +282,15 @@ impl<'p, 's> ProductSearch<'p, 's> {
                 return SearchEnd::Turn;
             }
         }
-        match () {
+        if self.crowded || self.partial {
             // In this order: what makes a proof impossible comes before what only bounds it.
-            () if self.crowded || self.partial => SearchEnd::Cases,
-            () if self.too_large => SearchEnd::TooLarge,
-            () if self.cut => SearchEnd::Depth,
-            () => SearchEnd::Exhausted,
+            SearchEnd::Cases
+        } else if self.too_large {
+            SearchEnd::TooLarge
+        } else if self.cut {
+            SearchEnd::Depth
+        } else {
+            SearchEnd::Exhausted
         }
     }
 

@@ -606,11 +606,14 @@ fn check_passage(
     until: Duration,
     has_spoken: bool,
 ) -> Result<(), AdapterError> {
-    let reason = match () {
-        () if then < before => "its clock goes back",
-        () if then > until => "its clock went further than it was asked to",
-        () if then < until && !has_spoken => "its clock stopped early, but it sent no message",
-        () => return Ok(()),
+    let reason = if then < before {
+        "its clock goes back"
+    } else if then > until {
+        "its clock went further than it was asked to"
+    } else if then < until && !has_spoken {
+        "its clock stopped early, but it sent no message"
+    } else {
+        return Ok(());
     };
     let line = format!("advanced to {} ns", then.as_nanos());
     Err(AdapterError::Protocol { line, reason: reason.into() })

@@ -70,7 +70,7 @@ pub enum BadRule {
     OtherShape(String),
 }
 
-/// What is done with an unsolicited message.
+/// The treatment of an unsolicited message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnsolicitedFate {
     /// Nothing.

@@ -10,8 +10,8 @@ use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_record::secrets::redacting::RedactingReporter;
 use ioxide_run::campaign::{CampaignConfig, OnFailure, campaign};
 use ioxide_run::clock::MonotonicClock;
+use ioxide_run::deadline_tester::DeadlineTester;
 use ioxide_run::run::RunSetup;
-use ioxide_run::timed_tester::TimedTester;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::spec::TesterSpec;
 
@@ -84,7 +84,7 @@ impl SystemLauncher {
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut setup = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             // Whoever watches stops the campaign, so there is no time limit but that of the analysis before a step.
-            let mut tester = TimedTester::new(
+            let mut tester = DeadlineTester::new(
                 chosen.tester(),
                 None,
                 tester_choice::analysis_limit(&args),

@@ -123,10 +123,12 @@ impl LearningPage {
         if !args.view {
             return Ok(Self { viewer: LearningViewer::default(), served: None });
         }
-        let kind = match () {
-            () if args.time => "a machine with time-outs",
-            () if args.data => "a machine with variables and guards",
-            () => "a machine",
+        let kind = if args.time {
+            "a machine with time-outs"
+        } else if args.data {
+            "a machine with variables and guards"
+        } else {
+            "a machine"
         };
         let board = LearningBoard::new(LearningSubject {
             system: sut.to_owned(),

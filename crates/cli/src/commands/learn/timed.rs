@@ -79,12 +79,16 @@ fn timed_settings(args: &LearnArgs) -> TimedSettings {
 /// Refuses arguments that cannot be combined with `--time`.
 fn refuse_arguments(args: &LearnArgs) -> Result<(), CliError> {
     let not = |what: &str| Err(CliError::usage(format!("`--time` cannot be combined with {what} yet")));
-    match () {
-        () if args.unstable != UnstableArg::Stop => not("`--unstable`"),
-        () if args.jobs > 1 => not("`--jobs`"),
-        () if !args.closed.is_empty() => not("`--closed`"),
-        () if args.format == DraftFormat::Dot => not("`--format dot`: a machine has no clocks"),
-        () => Ok(()),
+    if args.unstable != UnstableArg::Stop {
+        not("`--unstable`")
+    } else if args.jobs > 1 {
+        not("`--jobs`")
+    } else if !args.closed.is_empty() {
+        not("`--closed`")
+    } else if args.format == DraftFormat::Dot {
+        not("`--format dot`: a machine has no clocks")
+    } else {
+        Ok(())
     }
 }
 

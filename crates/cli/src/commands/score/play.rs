@@ -6,7 +6,7 @@ use std::time::Duration;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
 use ioxide_run::campaign::CampaignConfig;
-use ioxide_run::timed_tester::TimedTester;
+use ioxide_run::deadline_tester::DeadlineTester;
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, covering};
 use ioxide_testgen::kill::outcome::DecidedMutants;
@@ -56,7 +56,7 @@ impl MutantStage<'_> {
         };
         let system = Model { pool: self.spec.pool.clone(), sts: mutant.apply(&self.spec.sts) };
         let left = self.request.halt.limit_time(Duration::MAX);
-        let mut limited = TimedTester::new(tester, Some(left), Some(left), limit::from_now);
+        let mut limited = DeadlineTester::new(tester, Some(left), Some(left), limit::from_now);
         let session = CampaignSession {
             spec: self.spec.clone(),
             sut: SystemUnderTest::Model(Box::new(system)),

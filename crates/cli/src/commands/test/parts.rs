@@ -26,8 +26,8 @@ use ioxide_run::campaign::merged::{MergeError, MergeFlow, MergedCampaign};
 use ioxide_run::campaign::unit::{UnitEnd, UnitRecord};
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, CampaignState, run_seed};
 use ioxide_run::coverage::EnoughCoverage;
+use ioxide_run::deadline_tester::DeadlineTester;
 use ioxide_run::run::RunSetup;
-use ioxide_run::timed_tester::TimedTester;
 use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::fair::InputFair;
@@ -204,7 +204,7 @@ impl UnitCommand for PreparedCampaign<'_> {
             CliError::usage("the coverage of earlier rounds does not fit the model")
                 .help("merge the parts of the rounds before again")
         })?;
-        self.chosen.know(&self.spec.sts, &covered);
+        self.chosen.skip_covered(&self.spec.sts, &covered);
         Ok(())
     }
 
@@ -237,7 +237,7 @@ impl UnitCommand for PreparedCampaign<'_> {
             let mut bench = RunSetup { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
             session::prepare(
                 &mut bench,
-                &mut TimedTester::new(chosen.tester(), None, analysis_limit, limit::from_now),
+                &mut DeadlineTester::new(chosen.tester(), None, analysis_limit, limit::from_now),
             );
             let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &sink)?;
             let mut told = PartProgress::default();
@@ -248,7 +248,7 @@ impl UnitCommand for PreparedCampaign<'_> {
                 let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
                 own.tester().share(share(unit % shares.max(1)), share(shares));
                 let mut fair = InputFair::new(own.tester(), interaction);
-                let mut tester = TimedTester::new(&mut fair, None, analysis_limit, limit::from_now);
+                let mut tester = DeadlineTester::new(&mut fair, None, analysis_limit, limit::from_now);
                 match campaign.unit(unit, &mut bench, &mut tester)? {
                     UnitEnd::Done(found) => told.write_done(part, names, unit, &found, &lines)?,
                     UnitEnd::Trouble(error) => {
@@ -309,16 +309,15 @@ impl PartProgress {
     }
 
     fn part_end(&self, is_over: bool) -> PartEnd {
-        match () {
-            () if is_over && self.has_failed => {
-                PartEnd { end: EndOfPart::Failure, status: ExitStatus::Failure }
-            }
-            () if self.any_trouble => {
-                let status = if self.has_failed { ExitStatus::Failure } else { ExitStatus::Infrastructure };
-                PartEnd { end: EndOfPart::Trouble, status }
-            }
-            () if self.has_failed => PartEnd { end: EndOfPart::All, status: ExitStatus::Failure },
-            () => PartEnd { end: EndOfPart::All, status: ExitStatus::Success },
+        if is_over && self.has_failed {
+            PartEnd { end: EndOfPart::Failure, status: ExitStatus::Failure }
+        } else if self.any_trouble {
+            let status = if self.has_failed { ExitStatus::Failure } else { ExitStatus::Infrastructure };
+            PartEnd { end: EndOfPart::Trouble, status }
+        } else if self.has_failed {
+            PartEnd { end: EndOfPart::All, status: ExitStatus::Failure }
+        } else {
+            PartEnd { end: EndOfPart::All, status: ExitStatus::Success }
         }
     }
 }
@@ -441,9 +440,11 @@ fn told_again(
 }
 
 fn outcome_status(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
-    match () {
-        () if outcome.counts.failed > 0 => ExitStatus::Failure,
-        () if outcome.interrupted => ExitStatus::Inconclusive,
-        () => verdict(chosen, outcome),
+    if outcome.counts.failed > 0 {
+        ExitStatus::Failure
+    } else if outcome.interrupted {
+        ExitStatus::Inconclusive
+    } else {
+        verdict(chosen, outcome)
     }
 }

@@ -15,6 +15,7 @@ use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::defaults;
 use ioxide_testgen::tester::game::GameTester;
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
@@ -34,22 +35,6 @@ use crate::purpose_search;
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 
-/// The number of symbolic states that are explored for purposes. Chosen by feel: with fewer, purposes of large models
-/// are missed; with more, the time limit of the analysis usually ends the search first.
-const MAX_STATES: usize = 20_000;
-/// The number of symbolic states that are explored for the next path of a tour. Chosen by feel: far fewer than for
-/// purposes, because the system waits for it in the middle of a run; with more, steps would come later, with fewer,
-/// tours would end sooner.
-const TOUR_STATES: usize = 1_000;
-/// The number of times that `cover` executes every purpose, and `tour` covers everything, without `--runs`. Chosen by
-/// feel: values are drawn anew each time, so more rounds find faults of rarer values and take longer.
-const ROUNDS: usize = 5;
-/// The number of runs of testers that have no end of their own, without `--runs`. Chosen by feel: enough for a first
-/// look that ends in seconds.
-const RUNS: u64 = 10;
-/// The number of steps of a run of the random tester. Chosen by feel: long enough to leave the start of most models,
-/// short enough to be read when it fails.
-const RANDOM_STEPS: usize = 100;
 /// The number of steps of all runs of the hunting tester; the second number where the model has clocks or unknown
 /// values, whose steps need the solver and take longer. Chosen by feel: `ioxide bench faults` measures what is found
 /// within the first, and more steps find rarer faults.
@@ -88,18 +73,19 @@ impl ChosenTester {
         Ok(match &args.tester {
             TesterSpec::Hunt => Self::Hunt(Box::new(HuntTester::new(hunt(args, &spec.sts)))),
             TesterSpec::Random => {
-                let steps = args.steps.unwrap_or(RANDOM_STEPS);
+                let steps = args.steps.unwrap_or(defaults::RANDOM_STEPS);
                 let config = RandomConfig { steps, interaction: args.interaction.unwrap_or_default().into() };
                 Self::Random(Box::new(RandomTester::new(config, seed)))
             }
             TesterSpec::Cover => Self::cover(purposes(args, spec, &request)?, rounds(args)),
             TesterSpec::Tour => {
                 let set = purposes(args, spec, &request)?;
-                let limits = ExploreLimits { max_states: TOUR_STATES, max_depth: u32::MAX };
+                let limits = ExploreLimits { max_states: defaults::TOUR_STATES, max_depth: u32::MAX };
                 Self::Tour(Box::new(TourTester::new(&set, rounds(args), limits)), Box::new(set))
             }
             TesterSpec::Purpose(names) => {
-                let named = |name| purpose_search::find_named_purpose(spec, &request, name, MAX_STATES);
+                let named =
+                    |name| purpose_search::find_named_purpose(spec, &request, name, defaults::PURPOSE_STATES);
                 let found = names.iter().map(named).collect::<Result<Vec<_>, _>>()?;
                 Self::cover(PurposeSet::from_purposes(&spec.sts, found), CoverRounds::Endless)
             }
@@ -169,7 +155,17 @@ impl ChosenTester {
                 (Self::Suite(mine, _), Self::Suite(theirs, _)) => mine.absorb(&theirs),
                 (Self::Kill(mine, _), Self::Kill(theirs, _)) => mine.absorb(&theirs),
                 (Self::Game(mine), Self::Game(theirs)) => mine.absorb(&theirs),
-                _ => (),
+                // These know nothing that the next run could use.
+                (Self::Random(_) | Self::Tests(_) | Self::Case(_), _) => (),
+                (
+                    Self::Hunt(_)
+                    | Self::Cover(..)
+                    | Self::Tour(..)
+                    | Self::Suite(..)
+                    | Self::Kill(..)
+                    | Self::Game(_),
+                    _,
+                ) => debug_assert!(false, "workers of one campaign have the same tester"),
             }
             one
         };
@@ -191,13 +187,19 @@ impl ChosenTester {
     }
 
     /// Leaves out what these switches cover, since they were certainly taken before; called before the first run.
-    pub fn know(&mut self, sts: &Sts, taken: &[SwitchId]) {
+    pub fn skip_covered(&mut self, sts: &Sts, taken: &[SwitchId]) {
         let covered = |set: &PurposeSet| set.criterion.covered_along(sts, taken.iter().copied());
         match self {
             Self::Hunt(tester) => tester.declare_taken(sts, taken),
             Self::Cover(tester, set) => tester.skip_met(&covered(set)),
             Self::Tour(tester, set) => tester.skip_met(&covered(set)),
-            _ => (),
+            // These execute all their tests, whatever was covered before.
+            Self::Random(_)
+            | Self::Tests(_)
+            | Self::Suite(..)
+            | Self::Kill(..)
+            | Self::Case(_)
+            | Self::Game(_) => (),
         }
     }
 
@@ -215,10 +217,10 @@ impl ChosenTester {
         args.runs.unwrap_or(match self {
             Self::Hunt(_) => ENDLESS,
             _ if args.for_time.is_some() => ENDLESS,
-            Self::Random(_) | Self::Case(_) | Self::Game(_) => RUNS,
-            Self::Cover(..) if args.tester != TesterSpec::Cover => RUNS,
-            Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
-            Self::Tour(_, set) => (ROUNDS * set.total) as u64,
+            Self::Random(_) | Self::Case(_) | Self::Game(_) => defaults::RUNS,
+            Self::Cover(..) if args.tester != TesterSpec::Cover => defaults::RUNS,
+            Self::Cover(tester, _) => tester.max_runs(defaults::COVER_ROUNDS) as u64,
+            Self::Tour(_, set) => (defaults::COVER_ROUNDS * set.total) as u64,
             Self::Tests(tester) => tester.n_runs() as u64,
             Self::Suite(tester, _) => tester.runs() as u64,
             Self::Kill(tester, _) => tester.max_runs() as u64,
@@ -448,7 +450,7 @@ fn hunt(args: &TestArgs, sts: &Sts) -> HuntConfig {
 
 /// The purposes of the wanted criterion.
 fn purposes(args: &TestArgs, spec: &mut Model, request: &SolverRequest<'_>) -> Result<PurposeSet, CliError> {
-    let set = purpose_search::find_purposes(spec, args.cover.into(), request, MAX_STATES)?;
+    let set = purpose_search::find_purposes(spec, args.cover.into(), request, defaults::PURPOSE_STATES)?;
     if let Some(halted) = request.halt.halt_reason() {
         eprintln!("warning: the test purposes are {}", limit::partial(halted));
     }
@@ -471,7 +473,7 @@ fn purposes(args: &TestArgs, spec: &mut Model, request: &SolverRequest<'_>) -> R
 
 /// Returns the number of times everything is covered: without end if `--runs` limits it.
 fn rounds(args: &TestArgs) -> CoverRounds {
-    if args.runs.is_some() { CoverRounds::Endless } else { CoverRounds::Bounded(ROUNDS) }
+    if args.runs.is_some() { CoverRounds::Endless } else { CoverRounds::Bounded(defaults::COVER_ROUNDS) }
 }
 
 /// Writes the items that no purpose covers, each with the reason.

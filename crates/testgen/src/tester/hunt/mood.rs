@@ -10,7 +10,8 @@ use ioxide_model::sts::SwitchId;
 
 use crate::data::ValueWeights;
 
-/// The numbers of repetitions of the inputs of a pump: a number twice as large occurs about half as often.
+/// The numbers of repetitions of the inputs of a pump, in the order in which they are used. Chosen by feel: mostly
+/// numbers that cross small limits (3, 8, 24), now and then one that crosses a larger one (70, 150).
 const PUMPS: [usize; 12] = [8, 24, 3, 24, 70, 8, 24, 3, 150, 8, 24, 3];
 /// The number of moods after which they last longer. Chosen by feel: long moods find what needs many equal steps,
 /// short ones everything else.

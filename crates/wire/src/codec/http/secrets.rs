@@ -1,6 +1,6 @@
 //! The secrets in what is sent by HTTP: headers, parameters, cookies and members of bodies whose names say so.
 
-use ioxide_record::secrets::{MAX_SHOWN_BYTES, Secrets, unescape};
+use ioxide_record::secrets::{HIDDEN_WINDOW_BYTES, Secrets, unescape};
 
 use crate::adapter::HttpResetStep;
 use crate::codec::http::HttpConfig;
@@ -26,7 +26,7 @@ pub fn add_request_secrets(
         }
         // Most cookies are secrets whatever their names are; `theme=dark` is none.
         let values = request.cookies.iter().flat_map(|(_, value)| template_texts(value));
-        values.filter(|text| text.len() >= MAX_SHOWN_BYTES).for_each(|text| secrets.add(&text));
+        values.filter(|text| text.len() >= HIDDEN_WINDOW_BYTES).for_each(|text| secrets.add(&text));
         let texts = [Some(&request.path), request.body.as_ref()].into_iter().flatten();
         for text in texts.flat_map(|text| secret_members(text, is_secret)) {
             secrets.add(&text);

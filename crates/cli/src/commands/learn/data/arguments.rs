@@ -19,28 +19,29 @@ pub fn refuse_arguments(args: &LearnArgs, model: &Model) -> Result<(), CliError>
     let not = |what: &str, why: &str| {
         Err(CliError::usage(format!("`--data` cannot be combined with {what}")).help(why))
     };
-    match () {
-        () if model.sts.is_timed() => {
-            Err(CliError::usage("systems with time cannot be learned with `--data`")
-                .help("give a model with the same messages and without clocks"))
-        }
-        () if args.unstable == UnstableArg::Majority && args.jobs > 1 => not(
+    if model.sts.is_timed() {
+        Err(CliError::usage("systems with time cannot be learned with `--data`")
+            .help("give a model with the same messages and without clocks"))
+    } else if args.unstable == UnstableArg::Majority && args.jobs > 1 {
+        not(
             "`--unstable majority` and `--jobs` at once",
             "every question is asked until two answers agree, by one copy: leave one of them out",
-        ),
-        () if args.unstable == UnstableArg::Draft => not(
+        )
+    } else if args.unstable == UnstableArg::Draft {
+        not(
             "`--unstable draft`",
             "a few repetitions cannot show whether a reply depends on values or on chance. `--unstable \
              majority` accepts the usual reply; without `--data`, `--unstable draft` writes a model with choices",
-        ),
-        () if !args.made.is_empty() && args.compare == CompareArg::Order => not(
+        )
+    } else if !args.made.is_empty() && args.compare == CompareArg::Order {
+        not(
             "`--made` and `--compare order` at once",
             "a new value that the system makes up cannot be ordered among others: leave one of the two options out",
-        ),
-        () if args.format == DraftFormat::Dot => {
-            not("`--format dot`", "a machine in DOT has no values: leave `--format` out")
-        }
-        () => Ok(()),
+        )
+    } else if args.format == DraftFormat::Dot {
+        not("`--format dot`", "a machine in DOT has no values: leave `--format` out")
+    } else {
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 const ANALYSIS_DIVISOR: u32 = 2;
 
 /// A tester that lets `inner` decide until the time is up.
-pub struct TimedTester<'t> {
+pub struct DeadlineTester<'t> {
     inner: &'t mut (dyn Tester + Send),
     limit: Option<Duration>,
     analysis_limit: Option<Duration>,
@@ -25,7 +25,7 @@ pub struct TimedTester<'t> {
     begun: Option<Instant>,
 }
 
-impl<'t> TimedTester<'t> {
+impl<'t> DeadlineTester<'t> {
     /// Lets `inner` decide for at most `limit`, counted from its first analysis; an analysis before a step takes at
     /// most `analysis_limit`, and `halt_after` makes the signal that stops it.
     pub fn new(
@@ -53,7 +53,7 @@ impl<'t> TimedTester<'t> {
     }
 }
 
-impl Tester for TimedTester<'_> {
+impl Tester for DeadlineTester<'_> {
     fn start(&mut self, seed: u64) {
         self.begun.get_or_insert_with(Instant::now);
         self.inner.start(seed);
