@@ -21,9 +21,6 @@ use crate::solver::SolverRequest;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
 
-/// The file name extensions of models.
-const ENDINGS: [&str; 6] = ["iox", "as", "dot", "xml", "xlia", "txs"];
-
 /// Compares every model of the folder, or shows the plan, or does a part of it.
 pub fn compare_set(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     if args.all.is_some() {
@@ -70,16 +67,20 @@ fn list_models(folder: &str) -> Result<Vec<String>, CliError> {
         CliError::usage(format!("`{folder}`: {error}"))
             .help("in parts, IMPL is a folder with the models to compare")
     };
+    // Every format that `conform` reads, but for tables of names in `.txt`: in a folder most of these are notes.
     let is_model = |path: &PathBuf| {
-        path.is_file() && path.extension().is_some_and(|it| ENDINGS.iter().any(|ending| it == *ending))
+        path.is_file()
+            && path.extension().is_some_and(|extension| extension != "txt")
+            && path.to_str().is_some_and(ioxide_lang::is_model)
     };
     let entries = fs::read_dir(folder).map_err(cannot)?.flatten().map(|entry| entry.path());
     let name = |path: PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let mut names: Vec<String> = entries.filter(is_model).filter_map(name).collect();
     names.sort();
     if names.is_empty() {
-        Err(CliError::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models"))
-            .help(format!("models end in .{}", ENDINGS.join(", ."))))
+        Err(CliError::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models")).help(
+            "`ioxide check --help` names the file endings of models; `.txt` files are left out in a folder",
+        ))
     } else {
         Ok(names)
     }
