@@ -265,6 +265,12 @@ fn every_command_reads_every_form_of_machine() {
     check(&["check", "--deep", &path], 0, &[]);
     check(&["show", &path], 0, &[]);
     check(&["conform", &path, &path], 0, &[]);
+    fs::write(folder.path().join("notes.txt"), "to be done").expect("a file");
+    check(
+        &["conform", &folder.path().display().to_string(), &path],
+        0,
+        &["1 conform", "0 cannot be compared"],
+    );
     check(&["fsm", &path, "--suite", "w"], 0, &[]);
     check(&["fsm", &path, "--suite", "w", "--set", "N=1"], 2, &["there is no constant `N` to set"]);
     fs::write(&path, ".i 1\n1 a b\n").expect("a file");
