@@ -12,6 +12,7 @@ import type {
   CampaignView,
   DocumentView,
   FailureJson,
+  ReplayedJson,
   MeasureRecord,
   PartFamily,
   ReasonsJson,
@@ -78,12 +79,20 @@ function verdictCard({ figures, seed }: CampaignView): HTMLElement {
   );
 }
 
+/** How often a failure came back, and whether only because the reset leaves something behind. */
+function repeated(replayed: ReplayedJson): string {
+  const times = `failed again ${replayed.reproduced} of ${replayed.of} times`;
+  return replayed.only_after_reset
+    ? `${times}, never after a restart: the reset leaves something behind (try reset = "restart")`
+    : times;
+}
+
 /** A kind of failure: got and expected, the smallest run, why it was wrong, how to reproduce it. The first one is shown
  * in full. */
 function failureCard(document: DocumentView, failure: FailureJson, isFirst: boolean): HTMLElement {
   const smaller = document.campaign?.smaller.find(([run]) => run === failure.first)?.[1];
   const explanation = smaller?.explanation ?? failure.explanation;
-  const again = failure.replayed && `failed again ${failure.replayed.reproduced} of ${failure.replayed.of} times`;
+  const again = failure.replayed && repeated(failure.replayed);
   const facts = [plural(failure.runs, "run"), `first: run ${failure.first}, step ${failure.forbidden}`, again];
   const more = [
     explanation && reasons(explanation),

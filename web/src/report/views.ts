@@ -198,7 +198,9 @@ export type ReasonsJson = { reasons: Array<ReasonJson>, others: number, };
 /** The number of repetitions that failed in the same way and, if none did, the outcome and labels of the first. */
 export type ReplayedJson = { reproduced: number,
 /** The number of repetitions that were made. */
-of: number, unmade?: UnmadeRecord, instead?: InsteadJson, };
+of: number,
+/** True if it fails only after the reset of the project file, never after a restart. */
+only_after_reset: boolean, unmade?: UnmadeRecord, instead?: InsteadJson, };
 
 /** Numbers of runs by outcome. */
 export type RunCountsJson = { finished: number, passed: number, failed: number, inconclusive: number, errors: number, interrupted: number,

@@ -106,6 +106,8 @@ struct ReplayedJson<'s> {
     reproduced: u32,
     /// The number of repetitions that were made.
     of: u32,
+    /// True if it fails only after the reset of the project file, never after a restart.
+    only_after_reset: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     unmade: Option<&'s UnmadeRecord>,
@@ -313,7 +315,8 @@ impl<'s> ReplayedJson<'s> {
             outcome: instead.outcome,
             steps: instead.trace.iter().map(|label| &*label.text).collect(),
         });
-        Self { reproduced: replayed.reproduced, of: replayed.of, unmade: replayed.unmade.as_ref(), instead }
+        let Replayed { reproduced, of, only_after_reset, .. } = *replayed;
+        Self { reproduced, of, only_after_reset, unmade: replayed.unmade.as_ref(), instead }
     }
 }
 

@@ -85,6 +85,7 @@ fn the_figures_for_programs() {
           "reason": "the model does not allow !X here",
           "replayed": {
             "of": 3,
+            "only_after_reset": false,
             "reproduced": 3
           },
           "runs": 2,

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ioxide_model::suggest::nearest_name;
 use thiserror::Error;
 
 use super::ports::ListenAddress;
@@ -57,7 +58,7 @@ pub enum BadSpec {
     #[error("`{0}` names no kind of system; write `model:FILE`, `stdio:COMMAND` or `tcp:ADDR`")]
     NoKind(String),
     /// The kind is unknown.
-    #[error("there is no kind of system `{0}`; there are `model`, `stdio`, `tcp`")]
+    #[error("there is no kind of system `{0}`{proposal}", proposal = propose_kind(.0))]
     UnknownKind(String),
     /// The text after the colon is empty.
     #[error("`{0}:` names nothing")]
@@ -65,6 +66,17 @@ pub enum BadSpec {
     /// The address has no port.
     #[error("`{0}` is no address; write HOST:PORT")]
     BadAddress(String),
+}
+
+/// The kinds of systems that a text can name.
+const KINDS: [&str; 3] = ["model", "stdio", "tcp"];
+
+/// Returns the end of a message about a kind that does not exist: the one that was probably meant, else all of them.
+fn propose_kind(kind: &str) -> String {
+    match nearest_name(kind, KINDS.into_iter()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => format!("; there are `{}`", KINDS.join("`, `")),
+    }
 }
 
 impl FromStr for SutSpec {
