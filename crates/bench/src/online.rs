@@ -182,7 +182,10 @@ impl Tester for Pings {
         self.n += 1;
         let ping =
             cx.sts.gate_named("ping").and_then(|gate| Label::message(cx.sts, gate, vec![Value::int(self.n)]));
-        ping.map_or(TesterMove::Stop(End::GoalMissed("the model has no ping".into())), TesterMove::Stimulate)
+        ping.map_or(
+            TesterMove::Stop(End::Inconclusive("the model has no ping".into())),
+            TesterMove::Stimulate,
+        )
     }
 }
 

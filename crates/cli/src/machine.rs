@@ -110,7 +110,7 @@ fn listing(path: &str, form: MachineFormat) -> Result<MachineListing, CliError> 
 
 /// Teaches `spec` the outputs without data that only the played model `sut` has, so that they can be
 /// named when they come; no transition allows them.
-pub fn know_outputs(spec: &mut Model, sut: &SystemUnderTest) {
+pub fn declare_outputs(spec: &mut Model, sut: &SystemUnderTest) {
     let SystemUnderTest::Model(played) = sut else { return };
     let is_plain = |gate: &&Gate| gate.kind == GateKind::Output && gate.fields.is_empty();
     for gate in played.sts.gates.iter().filter(is_plain) {

@@ -134,7 +134,7 @@ impl CampaignSession<'_> {
 /// Lets a tester prepare for its first run.
 pub fn prepare(setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) {
     if setup.adapter.has_virtual_time() {
-        tester.time_is_free();
+        tester.note_free_time();
     }
     let _stage = limit::stage("searching for test purposes");
     tester.prepare(setup.cx);

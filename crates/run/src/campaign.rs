@@ -372,7 +372,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
             let mut plan = plan_by_meaning(&flow, setup.cx.sts, &regression.trace);
             // It may have broken the system, which shows only if the system is observed.
-            plan.push(PlannedMove::Look);
+            plan.push(PlannedMove::Observe);
             let mut again = ReplayTester::new(plan, Unmentioned::Skip)
                 .named(format!("failed before: {}", regression.name));
             self.do_run(setup, &mut again, RunId { run: at as u64, seed: self.config.seed }, &mut share)?;
@@ -384,7 +384,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let is_over = || self.progress().is_over || self.config.time.is_spent();
         while number < self.config.runs && !is_over() && !tester.is_done() {
             if let Some(steps) = share.reset_price.take_decided() {
-                tester.reset_costs(steps);
+                tester.note_reset_cost(steps);
                 self.progress().found.reset_price = Some(steps as u64);
             }
             let id = RunId { run: before.saturating_add(number), seed: run_seed(self.config.seed, number) };

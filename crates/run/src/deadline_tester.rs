@@ -92,20 +92,20 @@ impl Tester for DeadlineTester<'_> {
         cx.run_within(&self.analysis_deadline(), |cx| self.inner.prepare(cx));
     }
 
-    fn time_is_free(&mut self) {
-        self.inner.time_is_free();
+    fn note_free_time(&mut self) {
+        self.inner.note_free_time();
     }
 
-    fn silence_is_free(&mut self) {
-        self.inner.silence_is_free();
+    fn note_free_silence(&mut self) {
+        self.inner.note_free_silence();
     }
 
-    fn move_took(&mut self, time: Duration, is_silent: bool) {
-        self.inner.move_took(time, is_silent);
+    fn note_move_time(&mut self, time: Duration, is_silent: bool) {
+        self.inner.note_move_time(time, is_silent);
     }
 
-    fn reset_costs(&mut self, steps: usize) {
-        self.inner.reset_costs(steps);
+    fn note_reset_cost(&mut self, steps: usize) {
+        self.inner.note_reset_cost(steps);
     }
 
     fn is_memoryless(&self) -> bool {

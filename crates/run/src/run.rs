@@ -238,7 +238,7 @@ pub fn run(
     // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
     let is_measured = !setup.adapter.is_synchronous() && !matches!(pace, RunPace::Virtual(_));
     if !is_measured || setup.adapter.expects_silence() {
-        tester.silence_is_free();
+        tester.note_free_silence();
     }
     let lag = is_measured.then(|| config.lag.watch());
     let tolerance = match &pace {
@@ -277,7 +277,7 @@ pub fn run(
     let finding = tester.finding(walk.setup.cx, &walk.knowledge.trace);
     let end = match ended {
         LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.knowledge.pass_or_inconclusive(reason),
-        LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
+        LoopEnd::Stopped(TesterStop::Inconclusive(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
         LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
         LoopEnd::Broken(broken) => walk.break_down(&broken)?,
         LoopEnd::Trouble(error) if error.is_interruption() => RunEnd::Interrupted,
@@ -338,7 +338,7 @@ impl RunLoop<'_, '_, '_> {
                 // A tester that is done at the limit says itself how the run ends.
                 _ if !self.has_room() => {
                     let reason = format!("the limit of {} steps was reached", self.max_steps);
-                    return Ok(LoopEnd::Stopped(TesterStop::GoalMissed(reason)));
+                    return Ok(LoopEnd::Stopped(TesterStop::Inconclusive(reason)));
                 }
                 TesterMove::Stimulate(label) if is_untimed => self.stimulate(&label)?,
                 TesterMove::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
@@ -368,7 +368,7 @@ impl RunLoop<'_, '_, '_> {
             (false, true) => of_silence,
             (false, false) => of_move,
         };
-        tester.move_took(time, is_silent);
+        tester.note_move_time(time, is_silent);
     }
 
     /// Returns whether one more move fits into the limit of steps.
@@ -395,7 +395,7 @@ impl RunLoop<'_, '_, '_> {
         let explained = if is_untimed { self.explain_held()? } else { self.explain_in_time()? };
         let stop = match stop {
             TesterStop::GoalMet(_) if self.knowledge.monitor.is_unexplained() && !self.has_room() => {
-                TesterStop::GoalMissed(format!(
+                TesterStop::Inconclusive(format!(
                     "the limit of {} steps was reached before a message was explained",
                     self.max_steps
                 ))

@@ -19,9 +19,9 @@
 mod class;
 mod collection;
 mod edge;
-mod fix;
+mod fixed_fields;
 mod hints;
-mod inside;
+mod inner_texts;
 mod keys;
 mod number;
 pub mod patterned;
@@ -116,12 +116,14 @@ fn pick_any(
     hints: &Hints<'_>,
 ) -> PickedValues {
     let fields = &cx.sts.gates[request.gate].fields;
-    let Some(fixed) = fix::fixed_fields(cx.pool, fields, request) else { return PickedValues::Impossible };
+    let Some(fixed) = fixed_fields::fixed_fields(cx.pool, fields, request) else {
+        return PickedValues::Impossible;
+    };
     let open: Vec<VarId> = fields.iter().copied().filter(|&field| fixed.get(field).is_none()).collect();
-    if fix::is_refuted(cx.pool, &open, &fixed, request) {
+    if fixed_fields::is_refuted(cx.pool, &open, &fixed, request) {
         return PickedValues::Impossible;
     }
-    if open.is_empty() && fix::fits(cx.pool, fields, &fixed, request) == Some(true) {
+    if open.is_empty() && fixed_fields::fits(cx.pool, fields, &fixed, request) == Some(true) {
         return PickedValues::Values(in_order(fields, &fixed));
     }
     let draft = ValueDraw::new(cx.pool, &open, request, hints);
@@ -138,7 +140,7 @@ fn pick_any(
     if let Some(values) = draw_fitting(cx, rng, split, &draft, draws) {
         return PickedValues::Values(values);
     }
-    match fix::all_combinations(cx.pool, &open, &fixed, request, MAX_COMBINATIONS) {
+    match fixed_fields::all_combinations(cx.pool, &open, &fixed, request, MAX_COMBINATIONS) {
         Some(all) if all.is_empty() => return PickedValues::Impossible,
         Some(mut all) => {
             let chosen = rng.random_range(0..all.len());
@@ -170,7 +172,7 @@ fn draw_fitting(
 ) -> Option<Vec<Value>> {
     (0..draws).find_map(|_| {
         let drawn = draft.draw(cx.pool, rng, split.open, split.fixed);
-        let fits = fix::fits(cx.pool, split.fields, &drawn, draft.wish) == Some(true);
+        let fits = fixed_fields::fits(cx.pool, split.fields, &drawn, draft.wish) == Some(true);
         fits.then(|| in_order(split.fields, &drawn))
     })
 }

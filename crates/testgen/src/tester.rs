@@ -67,18 +67,18 @@ pub trait Tester {
 
     /// Declares that the system has simulated time, which passes on command: long waits cost nothing. Called before the
     /// first run, where that is so.
-    fn time_is_free(&mut self) {}
+    fn note_free_time(&mut self) {}
 
     /// Told before the first run if silence is known at once, so that a look at it costs no time.
-    fn silence_is_free(&mut self) {}
+    fn note_free_silence(&mut self) {}
 
     /// Told after every move how long it took, in nominal times where the moves of a campaign must not depend on the
     /// speed of the system; `is_silent` if it was a look and nothing came.
-    fn move_took(&mut self, _time: Duration, _is_silent: bool) {}
+    fn note_move_time(&mut self, _time: Duration, _is_silent: bool) {}
 
     /// Told once, before some run, if bringing the system to its initial state takes as long as this many steps: runs
     /// that are longer spend less of the time on it.
-    fn reset_costs(&mut self, _steps: usize) {}
+    fn note_reset_cost(&mut self, _steps: usize) {}
 
     /// Returns whether a run depends on the model, its seed and its number alone, and not on runs before it. The tester
     /// then keeps no terms from run to run but those it was made with.
@@ -149,6 +149,6 @@ pub struct MethodFinding {
 pub enum TesterStop {
     /// The tester did what it set out to do.
     GoalMet(String),
-    /// The goal of the tester is out of reach.
-    GoalMissed(String),
+    /// The run shows nothing: the goal of the tester is out of reach, or this computer was too slow.
+    Inconclusive(String),
 }

@@ -58,8 +58,8 @@ pub fn shrink_by_deletion(
         while from < plan.len() && may_go_on(attempts) {
             let to = (from + piece).min(plan.len());
             let mut rest = [&plan[..from], &plan[to..]].concat();
-            if !matches!(rest.last(), Some(PlannedMove::Look)) {
-                rest.push(PlannedMove::Look);
+            if !matches!(rest.last(), Some(PlannedMove::Observe)) {
+                rest.push(PlannedMove::Observe);
             }
             attempts += 1;
             let finished = replay(setup, config, &rest, Unmentioned::Skip)?;

@@ -29,7 +29,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitStatus, CliError> {
         .map(|sut| SystemUnderTest::from_name(sut, args.model.spec_source()))
         .transpose()?;
     if let Some(sut) = &sut {
-        machine::know_outputs(&mut model, sut);
+        machine::declare_outputs(&mut model, sut);
     }
     let recordings = args.records.iter().map(|path| recording(path)).collect::<Result<Vec<_>, _>>()?;
     let solver = solver::make(&args.solver)?;

@@ -114,7 +114,7 @@ fn again(
     let (_, mut spec) = load::load_model(&file, &set)?;
     let sut = SystemUnderTest::from_name(&args.sut, SpecSource { file: &file, set: &set })?;
     let clock = timing::clock(&args.time, &sut)?;
-    machine::know_outputs(&mut spec, &sut);
+    machine::declare_outputs(&mut spec, &sut);
     let ChosenRun { trace, sign, seed, name } = source.choose_run(args, &spec)?;
     if trace.is_empty() {
         return Err(CliError::new(ExitStatus::Nothing, format!("{name} of `{}` has no steps", args.run)));

@@ -55,7 +55,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let sut = SystemUnderTest::from_name(&args.sut, args.model.spec_source())?;
     let secrets = sut.secrets();
     let clock = timing::clock(&args.time, &sut)?;
-    machine::know_outputs(&mut spec, &sut);
+    machine::declare_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh_seed);
     let chosen = ChosenTester::named(args, &mut spec, seed)?;
     let limit = chosen.time_limit(args, &sut);

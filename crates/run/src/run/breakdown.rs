@@ -58,7 +58,7 @@ impl RunLoop<'_, '_, '_> {
         self.tell_breakdown(how, &text, &error)?;
         if self.knowledge.monitor.is_open() {
             let reason = format!("{text}; the model does not specify what happens here");
-            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))));
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::Inconclusive(reason))));
         }
         if !is_inside {
             return Ok(ControlFlow::Break(LoopEnd::Outside(format!("that {text}"))));

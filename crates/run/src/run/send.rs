@@ -25,7 +25,7 @@ impl RunLoop<'_, '_, '_> {
     /// Gives an input, unless the system was quicker: then the tester may think again.
     pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<LoopStep> {
         if self.knowledge.is_gone {
-            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::Inconclusive(
                 self.nobody_takes(label),
             ))));
         }
@@ -150,7 +150,7 @@ impl RunLoop<'_, '_, '_> {
             return ControlFlow::Continue(());
         }
         let input = label.show(self.setup.cx.pool, self.setup.cx.sts);
-        ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(format!(
+        ControlFlow::Break(LoopEnd::Stopped(TesterStop::Inconclusive(format!(
             "{input} cannot be written in this protocol: {reason}"
         ))))
     }

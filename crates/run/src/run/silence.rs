@@ -124,7 +124,7 @@ impl RunLoop<'_, '_, '_> {
         match wait.seen {
             Observation::Quiet if wait.is_starved => {
                 let reason = "this machine was too busy to decide whether the system is silent".to_owned();
-                Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))))
+                Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::Inconclusive(reason))))
             }
             Observation::Quiet => match self.judge_label(&Label::Quiescence)? {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {

@@ -123,7 +123,7 @@ impl RunLoop<'_, '_, '_> {
             if self.knowledge.monitor.is_overdue(self.setup.cx) {
                 return self.observe_timed(self.settling());
             }
-            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::Inconclusive(
                 self.too_late(until, label),
             ))));
         }
@@ -141,7 +141,7 @@ impl RunLoop<'_, '_, '_> {
         self.telling.raw = sent.raw.clone();
         let id = self.record_given(label, &sent)?;
         if matches!(self.timing.pace, RunPace::Wall(_)) && taken > self.config.tolerance.latency {
-            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::Inconclusive(
                 self.too_slow(&taken, label),
             ))));
         }

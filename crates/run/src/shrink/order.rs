@@ -37,7 +37,7 @@ pub(super) fn is_sooner(a: &[PlannedMove], b: &[PlannedMove]) -> bool {
 fn total_wait(plan: &[PlannedMove]) -> Rational {
     plan.iter().fold(Rational::from(0), |sum, planned| match planned {
         PlannedMove::SendAfter(wait, _) => &sum + wait,
-        PlannedMove::Send(_) | PlannedMove::Look | PlannedMove::LookFor(_) => sum,
+        PlannedMove::Send(_) | PlannedMove::Observe | PlannedMove::ObserveFor(_) => sum,
     })
 }
 
@@ -53,8 +53,8 @@ pub(super) fn without_waits(plan: &[PlannedMove]) -> Vec<PlannedMove> {
 /// Orders moves by how simple they are: looking before sending.
 fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
     let kind = |planned: &PlannedMove| match planned {
-        PlannedMove::Look => 0,
-        PlannedMove::LookFor(_) => 1,
+        PlannedMove::Observe => 0,
+        PlannedMove::ObserveFor(_) => 1,
         PlannedMove::Send(_) => 2,
         PlannedMove::SendAfter(..) => 3,
     };
@@ -68,7 +68,7 @@ fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
 pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
     match planned {
         PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => Some(&input.label),
-        PlannedMove::Look | PlannedMove::LookFor(_) => None,
+        PlannedMove::Observe | PlannedMove::ObserveFor(_) => None,
     }
 }
 
@@ -106,8 +106,8 @@ pub(super) fn meaning(plan: &[PlannedMove], least_wait: &Rational) -> Vec<Planne
             PlannedMove::SendAfter(wait, input) => {
                 PlannedMove::SendAfter(round_wait(wait, least_wait), input.clone())
             }
-            PlannedMove::LookFor(time) => PlannedMove::LookFor(round_wait(time, least_wait)),
-            PlannedMove::Send(_) | PlannedMove::Look => continue,
+            PlannedMove::ObserveFor(time) => PlannedMove::ObserveFor(round_wait(time, least_wait)),
+            PlannedMove::Send(_) | PlannedMove::Observe => continue,
         };
     }
     let numbers: BTreeMap<usize, usize> =

@@ -324,8 +324,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let mut plan = edit.edit.apply(&self.best.plan);
         // The effect of the last input shows only if the system is observed; otherwise it would be charged to the next
         // candidate.
-        if !matches!(plan.last(), Some(PlannedMove::Look | PlannedMove::LookFor(_))) {
-            plan.push(PlannedMove::Look);
+        if !matches!(plan.last(), Some(PlannedMove::Observe | PlannedMove::ObserveFor(_))) {
+            plan.push(PlannedMove::Observe);
         }
         if order::compare(&plan, &self.best.plan) != Order::Less {
             return None;

@@ -67,7 +67,7 @@ fn shrunk_within(sut: &Model, inputs: &str, budget: ShrinkConfig) -> (Vec<String
             message(&spec, gate, &words.map(|n| n.parse().expect("a number")).collect::<Vec<_>>()).into(),
         )
     };
-    let plan: Vec<PlannedMove> = inputs.split(',').map(input).chain([PlannedMove::Look]).collect();
+    let plan: Vec<PlannedMove> = inputs.split(',').map(input).chain([PlannedMove::Observe]).collect();
     let config = RunConfig::default();
     let smaller = on_bench(&spec, sut, 1, |bench| {
         let first = run_again(bench, &config, &plan, Unmentioned::Stop).expect("it runs");
@@ -154,7 +154,7 @@ fn changing(first: &str, later: &str) -> (Vec<EventKind>, FailureGroup) {
     let stop = AtomicBool::new(false);
     let mut cx = Ctx::new(&mut own, &mut c);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5]).into()), PlannedMove::Look];
+    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5]).into()), PlannedMove::Observe];
     let mut tester = ioxide_testgen::tester::replay::ReplayTester::new(plan, Unmentioned::Stop);
     let (mut events, mut clock): (Vec<ioxide_record::event::Event>, _) =
         (Vec::new(), ioxide_record::clock::StoppedClock);
@@ -325,7 +325,7 @@ fn repetitions_that_could_not_be_made_are_not_counted() {
     let mut adapter = Moody { inner, resets: 0 };
     let stop = AtomicBool::new(false);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5]).into()), PlannedMove::Look];
+    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5]).into()), PlannedMove::Observe];
     let mut tester = ioxide_testgen::tester::replay::ReplayTester::new(plan, Unmentioned::Stop);
     let (mut events, mut clock): (Vec<ioxide_record::event::Event>, _) =
         (Vec::new(), ioxide_record::clock::StoppedClock);

@@ -91,7 +91,7 @@ fn hunted_models(
     let mut cx = Ctx::new(&mut own, &mut solver);
     let mut adapter = ModelAdapter::new(&spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
     if adapter.has_virtual_time() {
-        hunt.time_is_free();
+        hunt.note_free_time();
     }
     hunt.prepare(&mut cx);
     let stop = AtomicBool::new(false);
@@ -142,7 +142,7 @@ fn relations_boundaries_texts_and_histories_are_found() {
 fn runs_are_longer_where_resets_are_dear() {
     let runs = |price: Option<usize>| {
         let mut hunt = HuntTester::new(steps(4_000));
-        price.into_iter().for_each(|steps| hunt.reset_costs(steps));
+        price.into_iter().for_each(|steps| hunt.note_reset_cost(steps));
         let model = "faults/queue-order/model.iox";
         let (_, is_found, traces, _) = hunted_with(model, model, hunt, 1);
         assert!(!is_found);

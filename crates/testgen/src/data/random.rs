@@ -11,7 +11,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
 use super::hints::{Hints, ValueWeights, constants, is_comparison, is_wide};
-use super::inside::TextInside;
+use super::inner_texts::TextInside;
 use super::keys::FieldKeys;
 use super::{ValueRequest, collection, edge, number, text};
 
@@ -232,7 +232,7 @@ impl ValuePalette<'_> {
     fn value_within(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, depth: u32) -> Value {
         let kind = self.kind(rng);
         if kind == DrawKind::Near
-            && let Some(near) = self.draw_near(rng, sort)
+            && let Some(near) = self.draw_related(rng, sort)
             && pool.has_sort(&near, sort)
         {
             return near;
@@ -272,9 +272,9 @@ impl ValuePalette<'_> {
     }
 
     /// Draws a value in a relation to a known one; `None` if none of the sort is known.
-    fn draw_near(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<Value> {
-        let base = self.draw_known(rng, sort)?;
-        let other = if rng.random_ratio(1, 2) { self.draw_known(rng, sort) } else { None };
+    fn draw_related(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<Value> {
+        let base = self.draw_base(rng, sort)?;
+        let other = if rng.random_ratio(1, 2) { self.draw_base(rng, sort) } else { None };
         let number = |value: &Value| value.to_rational();
         Some(match base {
             Value::Int(_) => {
@@ -296,7 +296,7 @@ impl ValuePalette<'_> {
     }
 
     /// Draws a known value of the base sort of `sort`; the latest of the run is the likeliest.
-    fn draw_known(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<&Value> {
+    fn draw_base(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<&Value> {
         let fits = |value: &&Value| value.base_sort() == sort.base();
         let start = [0, 0, 1, 2][rng.random_range(0..4usize)];
         let lists = [self.recent, self.here, self.constants];

@@ -208,7 +208,7 @@ impl KillTester {
     /// Returns the end of a run from which no test goes on.
     fn end(&self) -> TesterMove {
         TesterMove::Stop(match self.carried_out {
-            0 => TesterStop::GoalMissed(
+            0 => TesterStop::Inconclusive(
                 "the system took another allowed path; no test continues from here".into(),
             ),
             1 => TesterStop::GoalMet("a test was carried out".into()),

@@ -112,7 +112,7 @@ impl CaseGuided {
         let Some((wait, values)) = self.stimulus(cx, arc) else {
             let state = TestCase::state_name(self.run.execution.state());
             let reason = format!("no input leads on along the path from {state}");
-            return TesterMove::Stop(TesterStop::GoalMissed(reason));
+            return TesterMove::Stop(TesterStop::Inconclusive(reason));
         };
         match Label::message(cx.sts, gate, values) {
             Some(label) if self.case.is_timed => TesterMove::StimulateAfter(wait, label),
@@ -159,7 +159,7 @@ impl CaseGuided {
     /// The end as text for people.
     fn stop_with(&self, ended: &CaseEnd) -> TesterStop {
         match ended {
-            CaseEnd::Lost(reason) => TesterStop::GoalMissed(reason.clone()),
+            CaseEnd::Lost(reason) => TesterStop::Inconclusive(reason.clone()),
             CaseEnd::Arc { state, arc, verdict, event } => {
                 let rule = self.case.states[*state].arcs[*arc].rule.word();
                 let state = TestCase::state_name(*state);
@@ -167,7 +167,7 @@ impl CaseGuided {
                 let reason = format!("{word} by {rule} at {state}: {event}, {what}");
                 match verdict {
                     CaseVerdict::Pass => TesterStop::GoalMet(reason),
-                    _ => TesterStop::GoalMissed(reason),
+                    _ => TesterStop::Inconclusive(reason),
                 }
             }
         }
@@ -201,7 +201,7 @@ impl Tester for CaseGuided {
             return TesterMove::Stop(self.stop_with(ended));
         }
         let Some(state) = self.state() else {
-            return TesterMove::Stop(TesterStop::GoalMissed("the case has no such state".into()));
+            return TesterMove::Stop(TesterStop::Inconclusive("the case has no such state".into()));
         };
         let stimulation = state.arcs.iter().find(|arc| arc.rule == CaseRule::R1);
         match stimulation.and_then(|arc| Some((arc.clone(), arc.gate?))) {

@@ -211,7 +211,9 @@ impl CoverTester {
         match ended.iter().position(|stop| matches!(stop, TesterStop::GoalMet(_))) {
             Some(_) if met > 1 => TesterStop::GoalMet(format!("{met} purposes were executed")),
             Some(first) => ended.swap_remove(first),
-            None if ended.is_empty() => TesterStop::GoalMissed("there is no purpose left to execute".into()),
+            None if ended.is_empty() => {
+                TesterStop::Inconclusive("there is no purpose left to execute".into())
+            }
             None => ended.swap_remove(0),
         }
     }
@@ -228,7 +230,7 @@ impl CoverTester {
                     self.conservative.extend(items);
                 }
             }
-            TesterStop::GoalMissed(reason) => {
+            TesterStop::Inconclusive(reason) => {
                 tally.missed += 1;
                 tally.reason = Some(reason.clone());
                 // The system may have taken another allowed way; at the end of the round it gets another chance.

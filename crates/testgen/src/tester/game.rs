@@ -264,7 +264,7 @@ impl Tester for GameTester {
             return self.last_move(trace);
         }
         let Some(best) = self.best(cx) else {
-            return TesterMove::Stop(TesterStop::GoalMissed(format!(
+            return TesterMove::Stop(TesterStop::Inconclusive(format!(
                 "no way to `{}` was found from here",
                 self.name
             )));
@@ -272,7 +272,7 @@ impl Tester for GameTester {
         match self.input(cx, monitor, &best) {
             Some(input) => input,
             None if trace.ends_in_silence() && !self.arena.waits_for_silence() => {
-                TesterMove::Stop(TesterStop::GoalMissed(format!(
+                TesterMove::Stop(TesterStop::Inconclusive(format!(
                     "the system is silent, but `{}` needs a message from it",
                     self.name
                 )))

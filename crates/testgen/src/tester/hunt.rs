@@ -3,13 +3,13 @@
 //! Taking every switch once ([BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
 //! order, its memory and its time need more: values in a relation to earlier ones, many pending elements, a long
 //! history, one sequence out of many. So the purposes of switch coverage come first, one round of them, and then walks.
-//! A walk changes its [mood](mood::WalkPreferences) every few inputs: the inputs that are likely (swarm testing: not
-//! all of them together), the repetition of one input or the alternation of two, the preference for new sequences, the
-//! kinds of values, the frequency of looks. Walks are long and short in turn: the long ones grow, so that there are few
-//! resets but some, the short ones begin in a [rare state](starts::StartStates). After a while every second walk
-//! [drifts](drift): it holds one input until a variable is past the end of a machine word. Between two walks a purpose
-//! is executed again with other data. A run that has executed its purpose walks on from there for a while, and a walk
-//! that seems [trapped](rare::RareSwitches) ends.
+//! A walk changes its [preferences](walk_preferences::WalkPreferences) every few inputs: the inputs that are likely
+//! (swarm testing: not all of them together), the repetition of one input or the alternation of two, the preference for
+//! new sequences, the kinds of values, the frequency of looks. Walks are long and short in turn: the long ones grow, so
+//! that there are few resets but some, the short ones begin in a [rare state](starts::StartStates). After a while every
+//! second walk [drifts](drift): it holds one input until a variable is past the end of a machine word. Between two
+//! walks a purpose is executed again with other data. A run that has executed its purpose walks on from there for a
+//! while, and a walk that seems [trapped](rare::RareSwitches) ends.
 //!
 //! *Promises.* The same seed makes the same moves on the same system, as long as its [looks](priced_looks) take the
 //! same time. No move is made beyond the budget, in whichever phase it is spent, and the last one is an observation
@@ -18,11 +18,11 @@
 //! finds nothing that walks have not covered is the last one.
 
 mod drift;
-mod mood;
 mod priced_looks;
 mod rare;
 mod starts;
 mod walk;
+mod walk_preferences;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -81,7 +81,7 @@ pub struct HuntConfig {
     pub walk: usize,
     /// The coverage criterion of the purposes.
     pub criterion: Criterion,
-    /// The eagerness of walks to give inputs: as their mood is, or eager in any mood.
+    /// The eagerness of walks to give inputs: as their preferences say, or eager always.
     pub interaction: Interaction,
 }
 
@@ -490,7 +490,7 @@ impl Tester for HuntTester {
         next
     }
 
-    fn move_took(&mut self, time: Duration, is_silent: bool) {
+    fn note_move_time(&mut self, time: Duration, is_silent: bool) {
         self.walk.end_move(time, is_silent);
     }
 
@@ -518,15 +518,15 @@ impl Tester for HuntTester {
         }
     }
 
-    fn time_is_free(&mut self) {
-        self.walk.time_is_free();
+    fn note_free_time(&mut self) {
+        self.walk.note_free_time();
     }
 
-    fn silence_is_free(&mut self) {
-        self.walk.silence_is_free();
+    fn note_free_silence(&mut self) {
+        self.walk.note_free_silence();
     }
 
-    fn reset_costs(&mut self, steps: usize) {
+    fn note_reset_cost(&mut self, steps: usize) {
         self.least = steps.saturating_mul(STEPS_PER_RESET);
         self.walk.lengthen_to(self.least);
     }

@@ -294,7 +294,7 @@ impl PurposeGuided {
                 None => TesterMove::Stimulate(label),
             },
             Ok(None) => TesterMove::Observe,
-            Err(why) => TesterMove::Stop(TesterStop::GoalMissed(why.to_string())),
+            Err(why) => TesterMove::Stop(TesterStop::Inconclusive(why.to_string())),
         }
     }
 
@@ -408,13 +408,13 @@ impl PurposeGuided {
     fn stop_reason(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterStop {
         let name = &self.purpose.name;
         if *monitor.belief() == Belief::Unspecified {
-            return TesterStop::GoalMissed("the model does not specify this observation".into());
+            return TesterStop::Inconclusive("the model does not specify this observation".into());
         }
         match decide_facts(cx, &self.all_facts(), &self.progress.known) {
             SolverDecision::Sat => TesterStop::GoalMet(format!("purpose `{name}` was executed")),
-            SolverDecision::Unsat => TesterStop::GoalMissed(format!("purpose `{name}` was not executed")),
+            SolverDecision::Unsat => TesterStop::Inconclusive(format!("purpose `{name}` was not executed")),
             SolverDecision::Unknown(why) => {
-                TesterStop::GoalMissed(format!("whether purpose `{name}` was executed is not known: {why}"))
+                TesterStop::Inconclusive(format!("whether purpose `{name}` was executed is not known: {why}"))
             }
         }
     }
@@ -462,7 +462,7 @@ impl Tester for PurposeGuided {
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         self.catch_up(cx, monitor, trace);
         if let Some(reason) = &self.progress.off {
-            return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
+            return TesterMove::Stop(TesterStop::Inconclusive(reason.clone()));
         }
         match self.expected_switch(cx) {
             None => self.last_move(cx, monitor, trace),

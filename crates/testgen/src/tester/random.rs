@@ -183,11 +183,11 @@ impl Tester for RandomTester {
         }
         match (is_quiet, monitor.belief()) {
             (false, _) => TesterMove::Observe,
-            (true, Belief::Unspecified) => TesterMove::Stop(TesterStop::GoalMissed(
+            (true, Belief::Unspecified) => TesterMove::Stop(TesterStop::Inconclusive(
                 "the model does not specify what happens next".into(),
             )),
             (true, _) => TesterMove::Stop(match &self.owed {
-                Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
+                Some(why) => TesterStop::Inconclusive(format!("no values for an input were found: {why}")),
                 None => TesterStop::GoalMet("the model has no further step".into()),
             }),
         }

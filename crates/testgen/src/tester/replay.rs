@@ -40,9 +40,9 @@ pub enum PlannedMove {
     /// Give this input this many seconds after the last message.
     SendAfter(Rational, PlannedInput),
     /// Observe the system.
-    Look,
+    Observe,
     /// Observe the system for this many seconds.
-    LookFor(Rational),
+    ObserveFor(Rational),
 }
 
 /// An input of a plan.
@@ -77,7 +77,7 @@ impl PlannedMove {
     pub fn input(&self) -> Option<&PlannedInput> {
         match self {
             Self::Send(input) | Self::SendAfter(_, input) => Some(input),
-            Self::Look | Self::LookFor(_) => None,
+            Self::Observe | Self::ObserveFor(_) => None,
         }
     }
 
@@ -86,7 +86,7 @@ impl PlannedMove {
     pub fn input_mut(&mut self) -> Option<&mut PlannedInput> {
         match self {
             Self::Send(input) | Self::SendAfter(_, input) => Some(input),
-            Self::Look | Self::LookFor(_) => None,
+            Self::Observe | Self::ObserveFor(_) => None,
         }
     }
 }
@@ -138,20 +138,20 @@ fn plan_with(sts: &Sts, trace: &Trace, mut finder: Option<ReferenceFinder<'_>>) 
                 if let Some(finder) = &mut finder {
                     finder.reply(*gate, values, step);
                 }
-                plan.push(PlannedMove::Look);
+                plan.push(PlannedMove::Observe);
             }
-            Label::Quiescence => plan.push(PlannedMove::Look),
+            Label::Quiescence => plan.push(PlannedMove::Observe),
         }
         waited = None;
     }
-    plan.extend(waited.map(PlannedMove::LookFor));
+    plan.extend(waited.map(PlannedMove::ObserveFor));
     // The effect of the last label shows only if the system is observed.
     let ends_in_input = match trace.labels.last() {
         Some(Label::Input(gate, _)) => sts.gates[*gate].kind == GateKind::Input,
         _ => false,
     };
     if trace.breakdown.is_some() || ends_in_input {
-        plan.push(PlannedMove::Look);
+        plan.push(PlannedMove::Observe);
     }
     plan
 }
@@ -318,13 +318,13 @@ impl Tester for ReplayTester {
         while let Some(planned) = self.plan.get(self.at) {
             self.at += 1;
             let (wait, input) = match planned {
-                PlannedMove::Look if self.seen.contains(&(self.at - 1)) => continue,
-                PlannedMove::Look if self.is_needless_look(cx, monitor) => continue,
-                PlannedMove::Look => {
+                PlannedMove::Observe if self.seen.contains(&(self.at - 1)) => continue,
+                PlannedMove::Observe if self.is_needless_look(cx, monitor) => continue,
+                PlannedMove::Observe => {
                     self.has_looked = true;
                     return TesterMove::Observe;
                 }
-                PlannedMove::LookFor(time) => return TesterMove::ObserveFor(nanoseconds(time)),
+                PlannedMove::ObserveFor(time) => return TesterMove::ObserveFor(nanoseconds(time)),
                 PlannedMove::SendAfter(wait, input) => (Some(wait.clone()), input.clone()),
                 PlannedMove::Send(input) => (None, input.clone()),
             };
@@ -383,7 +383,7 @@ impl Tester for ReplayTester {
                 }
             };
             if self.unmentioned == Unmentioned::Stop {
-                return TesterMove::Stop(TesterStop::GoalMissed(why));
+                return TesterMove::Stop(TesterStop::Inconclusive(why));
             }
             self.is_left_out = true;
         }
@@ -428,7 +428,7 @@ impl ReplayTester {
 
     /// Notes that the next look of the plan is made now, or was made by the way.
     fn take_next_look(&mut self) {
-        let is_due = |at: &usize| self.plan[*at] == PlannedMove::Look && !self.seen.contains(at);
+        let is_due = |at: &usize| self.plan[*at] == PlannedMove::Observe && !self.seen.contains(at);
         let next_look = (self.at..self.plan.len()).find(is_due);
         self.seen.extend(next_look);
     }

@@ -161,7 +161,7 @@ impl ScriptTester {
             }
         }
         let name = &cx.sts.gates[gate].name;
-        TesterMove::Stop(TesterStop::GoalMissed(match owed {
+        TesterMove::Stop(TesterStop::Inconclusive(match owed {
             Some(why) => format!("no values for `send {name}` were found: {why}"),
             None => format!("the model has no transition for `send {name}` here"),
         }))
@@ -286,7 +286,7 @@ impl Tester for ScriptTester {
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         self.catch_up(cx, trace);
         if let Some(reason) = &self.progress.off {
-            return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
+            return TesterMove::Stop(TesterStop::Inconclusive(reason.clone()));
         }
         match self.current_step() {
             None => self.last_move(trace),

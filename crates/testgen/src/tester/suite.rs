@@ -72,7 +72,7 @@ impl LabelTests {
         for planned in plan {
             match planned {
                 PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => self.push(input.label),
-                PlannedMove::Look | PlannedMove::LookFor(_) => self.symbols.push(LOOK),
+                PlannedMove::Observe | PlannedMove::ObserveFor(_) => self.symbols.push(LOOK),
             }
         }
         self.ends.push(TestEnd { at: self.symbols.len(), kind: WaitKind::Plan });
@@ -196,12 +196,12 @@ impl SuiteTester {
         let test = self.test();
         while let Some(planned) = self.tests.planned_label(test, self.run.at) {
             match planned {
-                None => return Some(PlannedMove::Look),
+                None => return Some(PlannedMove::Observe),
                 Some(label) if monitor.accepts(cx, label) => {
                     return Some(PlannedMove::Send(label.clone().into()));
                 }
                 Some(_) if self.tests.kind(test) == WaitKind::Word && !self.run.quiet => {
-                    return Some(PlannedMove::Look);
+                    return Some(PlannedMove::Observe);
                 }
                 Some(_) => (),
             }
@@ -217,7 +217,7 @@ impl SuiteTester {
             Some(PlannedMove::Send(input) | PlannedMove::SendAfter(_, input)) => {
                 TesterMove::Stimulate(input.label)
             }
-            Some(PlannedMove::Look | PlannedMove::LookFor(_)) => {
+            Some(PlannedMove::Observe | PlannedMove::ObserveFor(_)) => {
                 self.run.at += 1;
                 TesterMove::Observe
             }
@@ -229,7 +229,7 @@ impl SuiteTester {
     fn walk(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
         if self.run.answers > MAX_ANSWERS {
             let text = format!("more than {MAX_ANSWERS} outputs came after one input");
-            return TesterMove::Stop(TesterStop::GoalMissed(text));
+            return TesterMove::Stop(TesterStop::Inconclusive(text));
         }
         if !self.is_settled(cx, monitor) {
             return TesterMove::Observe;
@@ -239,10 +239,10 @@ impl SuiteTester {
                 TesterMove::Stimulate(input.label)
             }
             // Whoever answers once must be silent at the end.
-            Some(PlannedMove::Look | PlannedMove::LookFor(_)) | None if !self.run.quiet => {
+            Some(PlannedMove::Observe | PlannedMove::ObserveFor(_)) | None if !self.run.quiet => {
                 TesterMove::Observe
             }
-            Some(PlannedMove::Look | PlannedMove::LookFor(_)) | None => self.finish(),
+            Some(PlannedMove::Observe | PlannedMove::ObserveFor(_)) | None => self.finish(),
         }
     }
 

@@ -131,7 +131,7 @@ fn a_replay_makes_the_moves_that_made_the_trace() {
         let numbered = |number, label| PlannedInput { number, ..PlannedInput::from(label) };
         let [first, second] =
             [(0, 2), (1, 9)].map(|(number, n)| PlannedMove::Send(numbered(number, press(cx, n))));
-        assert_eq!(plan, [first, PlannedMove::Look, second, PlannedMove::Look]);
+        assert_eq!(plan, [first, PlannedMove::Observe, second, PlannedMove::Observe]);
         let mut strict = ReplayTester::new(plan.clone(), Unmentioned::Stop);
         let mut monitor = Monitor::new(cx);
         assert_eq!(strict.next(cx, &monitor, &Trace::default()), TesterMove::Stimulate(press(cx, 2)));
@@ -140,7 +140,7 @@ fn a_replay_makes_the_moves_that_made_the_trace() {
         assert_eq!(strict.next(cx, &monitor, &Trace::default()), TesterMove::Observe);
         assert!(matches!(
             strict.next(cx, &monitor, &Trace::default()),
-            TesterMove::Stop(TesterStop::GoalMissed(_))
+            TesterMove::Stop(TesterStop::Inconclusive(_))
         ));
         let mut loose = ReplayTester::new(plan[2..3].to_vec(), Unmentioned::Skip);
         // The answer to the first input is still to come.
@@ -157,7 +157,7 @@ fn a_replay_makes_the_moves_that_made_the_trace() {
 fn what_an_input_led_to_that_is_left_out_is_not_looked_for() {
     with(LAMP, |cx| {
         let [given, impossible] = [2, 99].map(|n| PlannedMove::Send(press(cx, n).into()));
-        let plan = vec![given, PlannedMove::Look, impossible.clone(), PlannedMove::Look];
+        let plan = vec![given, PlannedMove::Observe, impossible.clone(), PlannedMove::Observe];
         let light = Label::Output(cx.sts.gate_named("light").unwrap(), vec![Value::Bool(true)]);
         let (mut monitor, mut trace) = (Monitor::new(cx), Trace::default());
         let mut loose = ReplayTester::new(plan, Unmentioned::Skip);
@@ -168,7 +168,7 @@ fn what_an_input_led_to_that_is_left_out_is_not_looked_for() {
         see(cx, &mut monitor, &mut trace, light);
         assert!(matches!(loose.next(cx, &monitor, &trace), TesterMove::Stop(TesterStop::GoalMet(_))));
         // What a given input leads to is looked for, though another one is left out before the look.
-        let plan = vec![PlannedMove::Send(first.clone().into()), impossible, PlannedMove::Look];
+        let plan = vec![PlannedMove::Send(first.clone().into()), impossible, PlannedMove::Observe];
         let (mut monitor, mut trace) = (Monitor::new(cx), Trace::default());
         let mut loose = ReplayTester::new(plan, Unmentioned::Skip);
         assert_eq!(loose.next(cx, &monitor, &trace), TesterMove::Stimulate(first.clone()));
@@ -234,7 +234,7 @@ fn with<T>(text: &str, body: impl FnOnce(&mut Ctx<'_>) -> T) -> T {
 fn every_run_of_a_replay_has_the_whole_plan() {
     with(LAMP, |cx| {
         let (press, after) = (press(cx, 9), Monitor::new(cx));
-        let plan = vec![PlannedMove::Look, PlannedMove::Send(press.clone().into()), PlannedMove::Look];
+        let plan = vec![PlannedMove::Observe, PlannedMove::Send(press.clone().into()), PlannedMove::Observe];
         let mut tester = ReplayTester::new(plan, Unmentioned::Skip);
         let send = TesterMove::Stimulate(press.clone());
         // In the first run the system was silent before the input, so that it was not given.

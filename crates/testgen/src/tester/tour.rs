@@ -196,7 +196,7 @@ impl TourTester {
             self.this_round.clear();
         }
         TesterMove::Stop(if self.is_stuck {
-            TesterStop::GoalMissed(format!("nothing new was reached: {told}"))
+            TesterStop::Inconclusive(format!("nothing new was reached: {told}"))
         } else {
             TesterStop::GoalMet(told)
         })

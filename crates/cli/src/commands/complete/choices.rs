@@ -33,7 +33,7 @@ pub fn test_choices(
 ) -> Result<ExitStatus, CliError> {
     let config = config(&args.suite, args.seed)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
-    machine::know_outputs(&mut model, &system);
+    machine::declare_outputs(&mut model, &system);
     let patience = patience(&system, args.quiescence_ms)?.default_time();
     let opener = SystemOpener::new(&system, Arc::new(model.clone()), request.clone());
     let mut solver = request.make()?;

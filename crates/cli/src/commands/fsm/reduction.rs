@@ -113,7 +113,7 @@ impl CountedMachine<'_> {
         let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
         let seed = args.seed.unwrap_or_else(seed::fresh_seed);
         let mut messages = spec.messages()?;
-        machine::know_outputs(&mut messages.model, &system);
+        machine::declare_outputs(&mut messages.model, &system);
         let opener = SystemOpener::new(
             &system,
             Arc::new(messages.model.clone()),

@@ -44,7 +44,7 @@ pub fn learn_machine(
     let halt = &limit::halt_within(&args.limit, DEFAULT_TIME_LIMIT);
     let inputs = alphabet::choose_inputs(args, &model)?;
     let system = &SystemUnderTest::from_name(sut, args.model.spec_source())?;
-    machine::know_outputs(&mut model, system);
+    machine::declare_outputs(&mut model, system);
     let seed = args.seed.unwrap_or_else(seed::fresh_seed);
     let (extra, walks) = (Some(args.extra.unwrap_or(DEFAULT_EXTRA_STATES)), args.walks);
     let test = HypothesisTest { suites, extra, walks, walk_length: args.walk_length, seed };

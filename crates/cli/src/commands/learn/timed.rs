@@ -42,7 +42,7 @@ pub fn learn_time_outs(
     let halt = &limit::halt_within(&args.limit, DEFAULT_TIME_LIMIT);
     let inputs = alphabet::choose_inputs(args, &model)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
-    machine::know_outputs(&mut model, &system);
+    machine::declare_outputs(&mut model, &system);
     let seed = args.seed.unwrap_or_else(seed::fresh_seed);
     let settings = timed_settings(args);
     let (extra, walks) = (Some(args.extra.unwrap_or(DEFAULT_EXTRA_STATES)), args.walks);

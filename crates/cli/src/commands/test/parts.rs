@@ -110,7 +110,7 @@ impl<'a> PreparedCampaign<'a> {
             .help("decide them once, with `ioxide kill FILE --out SUITE`, and give `--tester suite:SUITE`"));
         }
         let sut = SystemUnderTest::from_name(sut, args.model.spec_source())?;
-        machine::know_outputs(&mut spec, &sut);
+        machine::declare_outputs(&mut spec, &sut);
         // What a slower machine would not find in time would be another campaign.
         let limit =
             LimitArgs { time_limit: args.limit.time_limit.or(Some(TimeLimit::Within(ANALYSIS_TIME_LIMIT))) };

@@ -124,7 +124,7 @@ impl Adapter for RollSystem {
 fn run_moves(fault: RollFault, moves: &str, pause: Duration) -> (Model, Vec<Event>, CampaignOutcome) {
     let spec = model(ROLL);
     let planned = |word: &str| match word {
-        "look" => PlannedMove::Look,
+        "look" => PlannedMove::Observe,
         input => PlannedMove::Send(message(&spec, input, &[]).into()),
     };
     let plan = moves.split_whitespace().map(planned).collect();

@@ -106,7 +106,7 @@ impl Adapter for PingSystem {
 /// The run with these inputs, each followed by a look, its repetitions, and the smaller run.
 fn shrunk_on(fault: PingFault, inputs: &str, stop_after: Option<u32>) -> (Model, Trace, ShrunkRun) {
     let spec = model(PING);
-    let moves = |input: &str| [PlannedMove::Send(message(&spec, input, &[]).into()), PlannedMove::Look];
+    let moves = |input: &str| [PlannedMove::Send(message(&spec, input, &[]).into()), PlannedMove::Observe];
     let plan: Vec<PlannedMove> = inputs.split(' ').flat_map(moves).collect();
     let (mut own, mut solver) = (spec.clone(), BruteSolver::new());
     let mut cx = Ctx::new(&mut own, &mut solver);

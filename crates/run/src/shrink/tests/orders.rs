@@ -63,7 +63,7 @@ fn repeat_failure(goes_other_way: fn(u32) -> bool) -> RerunResult {
     let mut adapter = EitherSystem { model: spec.clone(), goes_other_way, runs: 0, asked: 0, says: None };
     let stop = AtomicBool::new(false);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let ask = || [PlannedMove::Send(message(&spec, "ASK", &[]).into()), PlannedMove::Look];
+    let ask = || [PlannedMove::Send(message(&spec, "ASK", &[]).into()), PlannedMove::Observe];
     let plan: Vec<PlannedMove> = ask().into_iter().chain(ask()).collect();
     let config = RunConfig::default();
     let first = run_again(&mut bench, &config, &plan, Unmentioned::Stop).expect("it runs");
@@ -103,7 +103,7 @@ fn shrunk_with(spec: &Model, sut: &Model, helpers: usize) -> ShrunkRun {
     let inputs = names.iter().map(|name| message(spec, name, &[]));
     let limit = message(spec, "limit", &[4]);
     let sends = std::iter::once(limit).chain(inputs).map(|label| PlannedMove::Send(label.into()));
-    let plan: Vec<PlannedMove> = sends.chain([PlannedMove::Look]).collect();
+    let plan: Vec<PlannedMove> = sends.chain([PlannedMove::Observe]).collect();
     let config = RunConfig::default();
     std::thread::scope(|scope| {
         for _ in 0..helpers {

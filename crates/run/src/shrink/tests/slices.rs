@@ -25,7 +25,7 @@ model Sums {
 fn shrink_inputs(spec: &Model, sut: &Model, inputs: &[(&str, &[i64])], attempts: u32) -> Vec<String> {
     let inputs = inputs.iter().map(|(gate, values)| message(spec, gate, values));
     let plan: Vec<PlannedMove> =
-        inputs.map(|label| PlannedMove::Send(label.into())).chain([PlannedMove::Look]).collect();
+        inputs.map(|label| PlannedMove::Send(label.into())).chain([PlannedMove::Observe]).collect();
     let config = RunConfig::default();
     let budget = ShrinkConfig { attempts, ..ShrinkConfig::default() };
     let smaller = on_bench(spec, sut, 1, |bench| {

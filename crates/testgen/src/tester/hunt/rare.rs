@@ -3,10 +3,10 @@
 //! Many systems have states without a way back: a door that locks for good, a session that ended. A walk that goes on
 //! there learns little, and only a reset helps. That cannot be observed for sure, so it is guessed from rates: a switch
 //! that was taken with rate *r*, as long as it was taken at all, is not taken for *n* labels with a probability of
-//! about e^-rn. Labels in moods that leave inputs out are not counted. The states behind such a point may be all that
-//! matters (everything after a login), so a walk may stay there, now briefly, now for long: the times follow Luby,
-//! Sinclair and Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993), which cost little more than the best time,
-//! whatever that is.
+//! about e^-rn. Labels during preferences that leave inputs out are not counted. The states behind such a point may be
+//! all that matters (everything after a login), so a walk may stay there, now briefly, now for long: the times follow
+//! Luby, Sinclair and Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993), which cost little more than the best
+//! time, whatever that is.
 
 use std::collections::BTreeMap;
 

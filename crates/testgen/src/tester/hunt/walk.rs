@@ -1,4 +1,4 @@
-//! One walk after another, in changing moods.
+//! One walk after another, with changing preferences.
 
 mod choosing;
 mod drifting;
@@ -23,10 +23,10 @@ use ioxide_symex::{Belief, Ctx, Monitor};
 
 use self::drifting::DriftRun;
 use super::drift::{DriftPlans, LabelBudget};
-use super::mood::{PreferenceDeck, WalkPreferences};
 use super::priced_looks::PricedLooks;
 use super::rare::RareSwitches;
 use super::starts::StartStates;
+use super::walk_preferences::{PreferenceDeck, WalkPreferences};
 use crate::data::{Hints, ModelLexicon, SeenValues, UsedKeys};
 use crate::tester::instant::{self, TriedInstants, WaitingCost, nanoseconds};
 use crate::tester::random::Interaction;
@@ -152,12 +152,12 @@ impl RandomWalks {
         self.run.length = length;
     }
 
-    pub(super) fn time_is_free(&mut self) {
+    pub(super) fn note_free_time(&mut self) {
         self.timing = WaitingCost::Free;
     }
 
     /// Looks at silence cost nothing from now on.
-    pub(super) fn silence_is_free(&mut self) {
+    pub(super) fn note_free_silence(&mut self) {
         self.looks = None;
     }
 
@@ -263,7 +263,7 @@ impl RandomWalks {
         if far.is_empty() || self.rng.random_ratio(1, 2) { None } else { far.choose(&mut self.rng).cloned() }
     }
 
-    /// Returns an input that some state of the belief accepts, chosen by mood.
+    /// Returns an input that some state of the belief accepts, chosen by the preferences of the walk.
     fn choose_stimulus(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -308,7 +308,7 @@ impl RandomWalks {
     ) -> Option<TesterMove> {
         let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::collect(cx));
         let (atoms, keys) = (lexicon.atoms(cx, id).to_vec(), lexicon.keys(cx, id).to_vec());
-        let taste = self.run.preferences.as_ref().map(|mood| mood.weights).unwrap_or_default();
+        let taste = self.run.preferences.as_ref().map(|preferences| preferences.weights).unwrap_or_default();
         let hints = Hints {
             recent: self.run.seen.values(),
             constants: lexicon.constants(),
@@ -356,8 +356,8 @@ impl RandomWalks {
         for order in 1..=MAX_GRAM.min(inputs.len()) {
             count_bounded(&mut self.grams, inputs[inputs.len() - order..].to_vec());
         }
-        if let Some(mood) = &mut self.run.preferences {
-            mood.left = mood.left.saturating_sub(1);
+        if let Some(preferences) = &mut self.run.preferences {
+            preferences.left = preferences.left.saturating_sub(1);
         }
     }
 
@@ -398,7 +398,7 @@ impl RandomWalks {
     /// Ends a walk that can neither send nor observe anything.
     fn end_walk(&mut self) -> TesterMove {
         TesterMove::Stop(match self.run.owed.take() {
-            Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
+            Some(why) => TesterStop::Inconclusive(format!("no values for an input were found: {why}")),
             None => TesterStop::GoalMet("the model has no further step".into()),
         })
     }

@@ -88,11 +88,11 @@ fn where_the_solver_cannot_say_the_guard_alone_decides() {
     let (trace, stop) = follow(ADDER, &mut NoSolver, &["r0", "r2"], adder);
     assert!(trace.is_empty());
     assert!(
-        matches!(&stop, TesterStop::GoalMissed(why) if why.contains("leave the path of the purpose")),
+        matches!(&stop, TesterStop::Inconclusive(why) if why.contains("leave the path of the purpose")),
         "{stop:?}"
     );
     let (trace, stop) = follow(ADDER, &mut NoSolver, &["r0", "r1", "r0", "r1"], adder);
-    assert!(matches!(stop, TesterStop::GoalMet(_) | TesterStop::GoalMissed(_)));
+    assert!(matches!(stop, TesterStop::GoalMet(_) | TesterStop::Inconclusive(_)));
     assert!(!trace.is_empty(), "the guard of the first switch has solutions: {stop:?}");
 }
 
@@ -113,7 +113,7 @@ fn another_output_leaves_the_path() {
     let say =
         |cx: &mut Ctx<'_>, _: usize, _: &Trace| Label::Output(cx.sts.gate_named("tails").unwrap(), vec![]);
     let (_, stop) = follow(COIN, &mut BruteSolver::new(), &["toss", "heads"], say);
-    assert_eq!(stop, TesterStop::GoalMissed("got !tails, but the purpose expects `heads`".into()));
+    assert_eq!(stop, TesterStop::Inconclusive("got !tails, but the purpose expects `heads`".into()));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_value_that_makes_the_rest_impossible_ends_the_run() {
     let (_, stop) = follow(COIN, &mut BruteSolver::new(), &path, say(2));
     assert_eq!(
         stop,
-        TesterStop::GoalMissed("after !value(k: 2) the rest of the purpose is impossible".into())
+        TesterStop::Inconclusive("after !value(k: 2) the rest of the purpose is impossible".into())
     );
     let (trace, stop) = follow(COIN, &mut BruteSolver::new(), &path, say(3));
     assert!(matches!(stop, TesterStop::GoalMet(_)), "{stop:?}");
@@ -142,5 +142,5 @@ fn silence_where_an_output_is_expected_leaves_the_path() {
         state u { quiet: internal -> s  yes: emit yes -> s } }";
     let (_, stop) = follow(text, &mut BruteSolver::new(), &["go", "yes"], |_, _, _| Label::Quiescence);
     let expected = "the system was silent where the purpose expects `yes`";
-    assert_eq!(stop, TesterStop::GoalMissed(expected.into()));
+    assert_eq!(stop, TesterStop::Inconclusive(expected.into()));
 }

@@ -56,7 +56,7 @@ fn shown(spec: &Model, trace: &Trace) -> Vec<String> {
     let plan = plan_by_meaning(&flow, &spec.sts, trace);
     let inputs = plan.iter().filter_map(|planned| match planned {
         PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => Some(input),
-        PlannedMove::Look | PlannedMove::LookFor(_) => None,
+        PlannedMove::Observe | PlannedMove::ObserveFor(_) => None,
     });
     inputs
         .flat_map(|input| input.references.iter().map(|reference| reference.show(&spec.pool, &spec.sts)))

@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom;
 
 use ioxide_model::sts::{Sts, SwitchId};
 
-use super::super::mood::InputPreference;
+use super::super::walk_preferences::InputPreference;
 use super::{MAX_GRAM, RandomWalks};
 use crate::data::ModelLexicon;
 
@@ -17,18 +17,17 @@ const HOLD_ONE_IN: u32 = 2;
 impl RandomWalks {
     /// Returns the candidate that the preferences choose; new ones are dealt if none are left.
     pub(super) fn choose_switch(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
-        if self.run.preferences.as_ref().is_none_or(|mood| mood.left == 0) {
+        if self.run.preferences.as_ref().is_none_or(|preferences| preferences.left == 0) {
             let met: Vec<SwitchId> = self.met.keys().copied().collect();
             self.run.preferences = Some(self.deck.deal(&mut self.rng, &met));
             // Faults of caches and indices need several messages about one key: set, remove, set, get.
             let has_keys = self.lexicon.as_ref().is_some_and(ModelLexicon::has_keys);
             self.run.keys.hold(has_keys && self.rng.random_ratio(1, HOLD_ONE_IN));
         }
-        let (way, left) = self
-            .run
-            .preferences
-            .as_ref()
-            .map_or((InputPreference::Novel, 0), |mood| (mood.way.clone(), mood.left));
+        let (way, left) =
+            self.run.preferences.as_ref().map_or((InputPreference::Novel, 0), |preferences| {
+                (preferences.way.clone(), preferences.left)
+            });
         match way {
             InputPreference::Novel => self.newest_candidate(candidates, about),
             InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), about),

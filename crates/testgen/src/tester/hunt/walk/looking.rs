@@ -29,7 +29,7 @@ const SETTLE_FROM: usize = 7;
 /// The worth of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LookWorth {
-    /// A message may come, as soon as any: the mood decides.
+    /// A message may come, as soon as any: the preferences decide.
     Message,
     /// Nothing may come, and looks cost nothing.
     Free,
@@ -42,10 +42,10 @@ enum LookWorth {
 impl RandomWalks {
     /// Returns whether to send rather than to look, at random.
     pub(super) fn should_send(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, trace: &Trace) -> bool {
-        let mood = self.run.preferences.as_ref().map_or(50, |mood| mood.eager);
+        let eagerness = self.run.preferences.as_ref().map_or(50, |preferences| preferences.eager);
         let eager = match self.interaction {
-            Interaction::Fair => mood,
-            Interaction::InputEager => mood.max(EAGER_PERCENT),
+            Interaction::Fair => eagerness,
+            Interaction::InputEager => eagerness.max(EAGER_PERCENT),
         };
         // After silence nothing comes without an input: looking again would show the same.
         let percent = if trace.ends_in_silence() {

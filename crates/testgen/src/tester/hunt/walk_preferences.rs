@@ -13,7 +13,7 @@ use crate::data::ValueWeights;
 /// The numbers of repetitions of the inputs of a pump, in the order in which they are used. Chosen by feel: mostly
 /// numbers that cross small limits (3, 8, 24), now and then one that crosses a larger one (70, 150).
 const PUMPS: [usize; 12] = [8, 24, 3, 24, 70, 8, 24, 3, 150, 8, 24, 3];
-/// The number of moods after which they last longer. Chosen by feel: long moods find what needs many equal steps,
+/// The number of preferences after which they last longer. Chosen by feel: long ones find what needs many equal steps,
 /// short ones everything else.
 const GROWS_EVERY: usize = 4;
 
@@ -48,18 +48,18 @@ pub(super) enum InputPreference {
     },
 }
 
-/// The deck that moods are dealt from: every kind, and every pair of inputs to pump, comes once before any comes again,
+/// The deck that preferences are dealt from: every kind, and every pair of inputs to pump, comes once before any again,
 /// so that no seed waits long for a kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PreferenceDeck {
     kinds: Vec<PreferenceKind>,
     pairs: Vec<(SwitchId, SwitchId)>,
-    /// The numbers of moods and of pumps dealt so far.
-    moods: usize,
+    /// The numbers of preferences and of pumps dealt so far.
+    n_dealt: usize,
     pumps: usize,
 }
 
-/// A kind of mood.
+/// A kind of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PreferenceKind {
     Novel,
@@ -81,13 +81,13 @@ const KINDS: [PreferenceKind; 8] = [
 ];
 
 impl PreferenceDeck {
-    /// Returns the next mood; `inputs` are those met so far. The first moods are short and mild: many faults are near,
-    /// and an extreme mood that does not suit a system costs a lot.
+    /// Returns the next preferences; `inputs` are those met so far. The first ones are short and mild: many faults are
+    /// near, and an extreme preference that does not suit a system costs a lot.
     pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> WalkPreferences {
         // Fair, eager and patient, chosen by feel: some faults need several pending inputs, some need that every
         // reply is awaited.
         let eager = [50, 50, 95, 95, 15][rng.random_range(0..5usize)];
-        let length = 1usize << rng.random_range(2..=3 + (self.moods / GROWS_EVERY).min(2));
+        let length = 1usize << rng.random_range(2..=3 + (self.n_dealt / GROWS_EVERY).min(2));
         // With a single input there is nothing to pump against and nothing to leave out.
         let (way, left) = match self.kind(rng) {
             PreferenceKind::Pump if inputs.len() > 1 => self.pump(rng, inputs),
@@ -97,16 +97,16 @@ impl PreferenceDeck {
                 (InputPreference::Novel, 2 * length)
             }
         };
-        self.moods += 1;
+        self.n_dealt += 1;
         WalkPreferences { way, left, eager, weights: taste(rng) }
     }
 
-    /// Draws the kind of the next mood; every kind comes once before any comes again.
+    /// Draws the kind of the next preferences; every kind comes once before any comes again.
     fn kind(&mut self, rng: &mut ChaCha8Rng) -> PreferenceKind {
         if self.kinds.is_empty() {
             self.kinds = KINDS.to_vec();
             // The last ones are dealt first.
-            let mild = if self.moods == 0 { 2 } else { 0 };
+            let mild = if self.n_dealt == 0 { 2 } else { 0 };
             self.kinds[..KINDS.len() - mild].shuffle(rng);
         }
         self.kinds.pop().unwrap_or(PreferenceKind::Novel)
