@@ -96,3 +96,23 @@ fn coap() {
     };
     example.check(&["always-created", "keeps-room"]);
 }
+
+/// Sessions that outlive their connections, a last will.
+#[test]
+fn mqtt() {
+    let example = ServerExample {
+        folder: "mqtt",
+        name: "mqtt",
+        programs: &["mosquitto"],
+        fault_variable: "MQTT_FAULT",
+    };
+    example.check(&["loses-will", "acks-early"]);
+}
+
+/// A user who comes back, after a goodbye or without one.
+#[test]
+fn irc() {
+    let example =
+        ServerExample { folder: "irc", name: "irc", programs: &["ngircd"], fault_variable: "IRC_FAULT" };
+    example.check(&["remembers-op", "hides-drops"]);
+}

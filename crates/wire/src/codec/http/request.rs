@@ -75,7 +75,7 @@ pub enum UnplainRequest {
     #[error(transparent)]
     Bad(#[from] BadRequestConfig),
     /// The request has a field that only an input can fill.
-    #[error("there is no `{0}` here")]
+    #[error("there is no field `{0}` here; if these are braces of the text, write `{{{{` and `}}}}`")]
     Field(String),
     /// The request cannot be written.
     #[error(transparent)]
