@@ -6,6 +6,7 @@ use ioxide_wire::adapter::http::HttpProtocol;
 use ioxide_wire::adapter::text::{ConnectionInput, Disconnection, MessageFormat, TextProtocol};
 use ioxide_wire::adapter::{Framing, ResetStep};
 use ioxide_wire::codec::binary::BinaryConfig;
+use ioxide_wire::codec::encoding::{FieldEncoding, FieldEncodings, UnknownEncoding};
 use ioxide_wire::codec::form::JsonFormConfig;
 use ioxide_wire::codec::http::answer::AnswerConfig;
 use ioxide_wire::codec::http::capture::{CaptureConfig, CaptureFrom};
@@ -32,7 +33,7 @@ pub enum ProtocolConfig {
 }
 
 /// The keys of a system that speaks text, in addition to those of every system.
-pub(super) const TEXT: [&str; 13] = [
+pub(super) const TEXT: [&str; 15] = [
     "inputs",
     "outputs",
     "parts",
@@ -46,6 +47,8 @@ pub(super) const TEXT: [&str; 13] = [
     "answer",
     "connected",
     "on_connect",
+    "truth",
+    "encodings",
 ];
 
 /// The keys of a system with binary messages, in addition to those of every system.
@@ -53,8 +56,8 @@ pub(super) const BINARY: [&str; 9] =
     ["inputs", "outputs", "endian", "framing", "tls", "ignore", "answer", "connected", "on_connect"];
 
 /// The keys of a system that is asked by HTTP, in addition to those of every system.
-pub(super) const HTTP: [&str; 9] =
-    ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies", "ignore", "answer"];
+pub(super) const HTTP: [&str; 10] =
+    ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies", "ignore", "answer", "encodings"];
 
 /// The text of a system.
 pub(super) fn read_text_protocol(
@@ -68,6 +71,8 @@ pub(super) fn read_text_protocol(
         more: system.text("more")?,
         counted: system.tables("counted")?.iter().map(counted_config).collect::<Result<_, _>>()?,
         items: item_configs(system)?,
+        truth: truth_words(system)?,
+        encodings: encodings(system)?,
     };
     text.check().map_err(|(key, name, problem)| match (system.table(key), name) {
         (Ok(Some(table)), Some(name)) => table.wrong_value(name, &problem.to_string()),
@@ -92,6 +97,32 @@ pub(super) fn read_text_protocol(
         starts_disconnected: starts_disconnected(system)?,
         unsolicited: unsolicited::of_text(system)?,
     })
+}
+
+/// Returns the words for true and false.
+fn truth_words(system: &ProjectTable<'_>) -> Result<Option<[String; 2]>, ProjectError> {
+    if !system.has("truth") {
+        return Ok(None);
+    }
+    match <[String; 2]>::try_from(system.words("truth")?) {
+        Ok(words) if words[0] != words[1] => Ok(Some(words)),
+        _ => Err(system.wrong_value("truth", "write two words, as in [\"True\", \"False\"]")),
+    }
+}
+
+/// Returns the encodings of fields, by place.
+fn encodings(system: &ProjectTable<'_>) -> Result<FieldEncodings, ProjectError> {
+    let Some(table) = system.table("encodings")? else { return Ok(FieldEncodings::default()) };
+    let encoding = |(place, name): (String, String)| match name.parse() {
+        Ok(encoding) => Ok((place, encoding)),
+        Err(unknown) => {
+            let unknown: UnknownEncoding = unknown;
+            Err(table.wrong_value(&place, &unknown.to_string()))
+        }
+    };
+    let all: Result<Vec<(String, FieldEncoding)>, ProjectError> =
+        system.texts("encodings")?.into_iter().map(encoding).collect();
+    all.map(FieldEncodings::new)
 }
 
 /// Returns the encoding of the items of collections, by field.
@@ -440,8 +471,16 @@ fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, P
 
 /// Returns the settings of the JSON encoding of values.
 fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, ProjectError> {
-    let Some(table) = system.table("json")? else { return Ok(JsonFormConfig::default()) };
-    table.only(&["open", "closed", "untagged", "text", "absent", "null", "names", "cases"])?;
+    let encodings = encodings(system)?;
+    let Some(table) = system.table("json")? else {
+        return Ok(JsonFormConfig { encodings, ..JsonFormConfig::default() });
+    };
+    table.only(&["open", "closed", "untagged", "text", "absent", "null", "names", "cases", "numbers"])?;
+    let numbers_as_text = match table.text("numbers")?.as_deref() {
+        None => false,
+        Some("text") => true,
+        Some(_) => return Err(table.wrong_value("numbers", "write \"text\" for numbers in quotes")),
+    };
     Ok(JsonFormConfig {
         open: table.truth("open")?.unwrap_or(false),
         closed: table.words("closed")?,
@@ -451,6 +490,8 @@ fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, ProjectError> 
         null: table.words("null")?,
         names: table.texts("names")?,
         cases: table.texts("cases")?,
+        numbers_as_text,
+        encodings,
     })
 }
 

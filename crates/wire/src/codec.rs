@@ -4,6 +4,7 @@
 
 mod bad_protocol;
 pub mod binary;
+pub mod encoding;
 pub mod form;
 #[cfg(feature = "external")]
 pub mod http;

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::binary::FieldMisfit;
+use super::encoding::BadEncodingPlace;
 use super::form::BadJsonForm;
 #[cfg(feature = "external")]
 use super::http::{BadAnswer, BadRequestConfig};
@@ -103,6 +104,9 @@ pub enum ProtocolProblem {
     #[cfg(feature = "external")]
     #[error(transparent)]
     Answer(#[from] BadAnswer),
+    /// The encoding of a field is wrong.
+    #[error("encodings: {0}")]
+    Encoding(#[from] BadEncodingPlace),
     /// The description of the JSON form is wrong.
     #[error("json: {0}")]
     Json(#[from] BadJsonForm),

@@ -20,6 +20,8 @@ use ioxide_record::value::{
 use serde_json::Value as Json;
 use thiserror::Error;
 
+use super::encoding::FieldEncodings;
+
 use self::names::check_names;
 use self::reading::FormReading;
 
@@ -42,6 +44,10 @@ pub struct JsonFormConfig {
     pub names: Vec<(String, String)>,
     /// Cases of enums and the JSON they are written as.
     pub cases: Vec<(String, String)>,
+    /// Numbers are written as strings, and read from strings and numbers.
+    pub numbers_as_text: bool,
+    /// The encodings of fields.
+    pub encodings: FieldEncodings,
 }
 
 /// A name or a text in a [`JsonFormConfig`] that means nothing.
@@ -74,6 +80,8 @@ pub struct JsonForm {
     null: BTreeSet<String>,
     names: BTreeMap<String, String>,
     cases: BTreeMap<String, Json>,
+    numbers_as_text: bool,
+    encodings: FieldEncodings,
 }
 
 impl JsonForm {
@@ -98,6 +106,8 @@ impl JsonForm {
             null: set(&config.null),
             names: config.names.iter().cloned().collect(),
             cases: config.cases.iter().map(case).collect::<Result<_, _>>()?,
+            numbers_as_text: config.numbers_as_text,
+            encodings: config.encodings.clone(),
         })
     }
 
@@ -121,8 +131,16 @@ impl JsonForm {
                     Json::Array(entries.iter().map(entry).collect())
                 }
             },
-            other => value_to_json(pool, other),
+            other => match value_to_json(pool, other) {
+                Json::Number(number) if self.numbers_as_text => Json::String(number.to_string()),
+                json => json,
+            },
         }
+    }
+
+    /// Returns the encodings of fields.
+    pub(super) fn encodings(&self) -> &FieldEncodings {
+        &self.encodings
     }
 
     /// The value of `sort` that `json` writes, its range not checked.
@@ -131,6 +149,21 @@ impl JsonForm {
     /// If `json` has another shape; the error names the place inside.
     pub fn read_value(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Value, CodecError> {
         let reading = FormReading::new(self);
+        value_from_json(pool, sort, &reading.normal(pool, sort, json)?)
+    }
+
+    /// The value of `sort` that `json`, made of XML, writes; its range is not checked.
+    ///
+    /// # Errors
+    /// If it has another shape; the error names the place inside.
+    #[cfg(feature = "external")]
+    pub(super) fn read_xml_value(
+        &self,
+        pool: &TermPool,
+        sort: Sort,
+        json: &Json,
+    ) -> Result<Value, CodecError> {
+        let reading = FormReading::of_xml(self);
         value_from_json(pool, sort, &reading.normal(pool, sort, json)?)
     }
 
@@ -183,7 +216,12 @@ impl JsonForm {
             is_option(pool, field.sort) && matches!(value, Value::Data(value) if value.args.is_empty());
         let is_left_out = self.absent.contains(&place) || self.is_open && !self.null.contains(&place);
         let name = self.names.get(&place).cloned().unwrap_or_else(|| field.name.to_string());
-        (!is_none || !is_left_out).then(|| (name, self.write(pool, value)))
+        // What an encoding cannot write is written without it, for the system to refuse.
+        let written = |value: &Value| match self.encodings.encode(pool, &place, value) {
+            Ok(encoded) if self.encodings.has(&place) => self.write(pool, &encoded),
+            _ => self.write(pool, value),
+        };
+        (!is_none || !is_left_out).then(|| (name, written(value)))
     }
 }
 

@@ -17,6 +17,7 @@ mod request;
 pub mod secrets;
 mod url;
 pub mod websocket;
+pub(super) mod xml;
 
 use std::collections::BTreeSet;
 
@@ -94,6 +95,7 @@ impl HttpCodec {
     /// If something is missing or wrong; the error names the message.
     pub fn new(config: &HttpConfig, base: &str, model: &Model) -> Result<Self, BadProtocol> {
         let form = JsonForm::new(&config.json, model).map_err(|bad| BadProtocol::table("json", bad))?;
+        config.json.encodings.check(model).map_err(|bad| BadProtocol::table("encodings", bad))?;
         let mut codec = Self { base: base.to_owned(), inputs: Vec::new(), outputs: Vec::new(), form };
         for (name, request) in &config.inputs {
             let prepared = input(model, name, request, config);
@@ -146,6 +148,7 @@ impl HttpCodec {
         let Some((_, prepared)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
             return Err(UnwritableMessage::Undescribed { what: "request", name: name.to_string() });
         };
+        let label = &self.form.encodings().encode_label(model, label)?;
         let filled =
             prepared.fill(&self.base, TemplateValues { model, label, form: &self.form, captured })?;
         Ok(match prepared.over() {

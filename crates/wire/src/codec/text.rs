@@ -9,6 +9,7 @@
 //! label. A text that no pattern matches is an error that shows it, never silence. A value that
 //! would break the framing is refused, not sent.
 
+mod constructor;
 mod item_pattern;
 mod items;
 mod joining;
@@ -26,9 +27,11 @@ use ioxide_model::value::Value;
 use ioxide_record::line::cut;
 use ioxide_record::value::{WireMessage, label_from_json};
 
-use super::template::{NamedTemplates, TextTemplate, check_fields, plain_text};
+use super::encoding::FieldEncodings;
+use super::template::{NamedTemplates, TextTemplate, check_fields};
 use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage, is_seen};
 
+use self::constructor::ValueNotation;
 use self::items::ItemsCodec;
 pub use self::items::{BadItems, ItemWords, ItemsConfig};
 pub use self::joining::{AnnouncedFrame, BadJoining, FrameJoining, FrameNeed, UnfinishedMessage};
@@ -48,6 +51,10 @@ pub struct TextConfig {
     pub counted: Vec<CountedConfig>,
     /// The notation of items, by the field that is a list, set or map.
     pub items: Vec<(String, ItemsConfig)>,
+    /// The words for true and false; `None` for `true` and `false`.
+    pub truth: Option<[String; 2]>,
+    /// The encodings of fields.
+    pub encodings: FieldEncodings,
 }
 
 /// A frame that announces how much follows it, as people wrote it down.
@@ -68,6 +75,8 @@ pub struct TextCodec {
     outputs: Vec<(String, Regex)>,
     joining: FrameJoining,
     items: Vec<(String, ItemsCodec)>,
+    notation: ValueNotation,
+    encodings: FieldEncodings,
 }
 
 impl TextConfig {
@@ -117,7 +126,11 @@ impl TextCodec {
                 made.map_err(|problem| BadProtocol::message("items", field, problem))?,
             ));
         }
-        let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining, items };
+        config.encodings.check(model).map_err(|problem| BadProtocol::table("encodings", problem))?;
+        let notation =
+            config.truth.clone().map_or_else(ValueNotation::default, |truth| ValueNotation { truth });
+        let encodings = config.encodings.clone();
+        let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining, items, notation, encodings };
         for (name, text) in &config.inputs {
             let template = input(model, name, text, &parts);
             let template = template.map_err(|problem| BadProtocol::message("inputs", name, problem))?;
@@ -176,12 +189,13 @@ impl TextCodec {
         let Some((_, template)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
             return Err(UnwritableMessage::Undescribed { what: "template", name: name.to_string() });
         };
-        template.fill(model, label, |field, value| {
+        let label = self.encodings.encode_label(model, label)?;
+        template.fill(model, &label, |field, value| {
             let is_free = template.counts(field);
             let allowed = |text: &str| is_free || !breaks(text);
             match value {
                 Value::Collection(items) => self.items(field).write_items(&model.pool, items, &allowed),
-                _ => unbroken(plain_text(&model.pool, value)?, allowed),
+                _ => unbroken(self.notation.write(&model.pool, value)?, allowed),
             }
         })
     }
@@ -219,11 +233,16 @@ impl TextCodec {
         let field = |&field: &_| {
             let info = model.pool.var_info(field);
             let text = groups.name(&info.name).map(|found| found.as_str());
+            let place = format!("{name}.{}", info.name);
             let json = match (info.sort, text) {
+                (sort, Some(text)) if self.encodings.has(&place) && !matches!(sort, Sort::Collection(_)) => {
+                    let json = Json::String(text.to_owned());
+                    Some(self.encodings.decode(&model.pool, &place, sort, &json)?)
+                }
                 (Sort::Collection(id), Some(text)) => {
                     self.items(&info.name).read_items(&model.pool, id, text)
                 }
-                (sort, text) => value_json(&model.pool, sort, text),
+                (sort, text) => self.notation.read(&model.pool, sort, text),
             };
             json.map(|json| (info.name.to_string(), json)).ok_or_else(|| {
                 let found = text.map_or("nothing".to_owned(), |text| format!("`{}`", cut(text, 60)));

@@ -5,6 +5,8 @@ use thiserror::Error;
 use ioxide_record::limits::Excess;
 use ioxide_record::value::{CodecError, JsonProblem};
 
+use super::encoding::BadEncoding;
+
 /// The reason why the output of a system is no message of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Undecodable {
@@ -36,6 +38,12 @@ impl From<String> for Undecodable {
 impl From<&str> for Undecodable {
     fn from(reason: &str) -> Self {
         Self::Wrong(reason.to_owned())
+    }
+}
+
+impl From<BadEncoding> for Undecodable {
+    fn from(bad: BadEncoding) -> Self {
+        Self::Wrong(bad.to_string())
     }
 }
 

@@ -63,12 +63,18 @@ pub enum UnwritableMessage {
     /// A number has no decimal text.
     #[error("{0} has decimals without end")]
     EndlessDecimals(String),
+    /// A number of seconds has no date with four digits for the year.
+    #[error("{0} s are no date")]
+    NoDate(String),
     /// A template asks for a value that was not captured from an answer yet.
     #[error("something in its {0} was not captured yet")]
     Uncaptured(&'static str),
     /// A value contains characters that a header cannot hold.
     #[error("{0:?} cannot be in a header")]
     Header(String),
+    /// A text or a name has characters that XML cannot hold there.
+    #[error("{0:?} cannot be in XML")]
+    Xml(String),
     /// A value contains characters that a cookie cannot hold.
     #[error("{0:?} cannot be in a cookie")]
     Cookie(String),

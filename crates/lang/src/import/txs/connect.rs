@@ -126,8 +126,12 @@ fn hint(connection: &ConnectDef, interface: &ProcessInterface) -> Diagnostic {
             (_, None) => open.push(name.as_str()),
         }
     }
+    let mut sorts =
+        connection.codecs.iter().filter_map(|codec| interface.channels.get(&codec.channel.text)).flatten();
+    let has_truth = sorts.any(|sort| matches!(sort, Sort::Bool | Sort::Data(_)));
+    let truth = if has_truth { "truth = [\"True\", \"False\"], " } else { "" };
     hint = hint.help(format!(
-        "write there: sut.{} = {{ kind = \"text\", address = \"{address}\", reset = \"reconnect\", inputs = \
+        "write there: sut.{} = {{ kind = \"text\", address = \"{address}\", reset = \"reconnect\", {truth}inputs = \
          {{ {} }}, outputs = {{ {} }} }}",
         connection.name.text.to_lowercase(),
         inputs.join(", "),
@@ -160,7 +164,9 @@ fn words_of(codec: &TxsCodec, sorts: &[Sort]) -> Option<String> {
     };
     let pattern = match sort {
         Sort::Int => "-?[0-9]+",
-        Sort::Str => ".*",
+        // Constructors have their fields in brackets, in order; the adapter reads them.
+        Sort::Str | Sort::Data(_) => ".*",
+        Sort::Bool => "True|False",
         _ => return None,
     };
     (plain_var(value)? == text.name.text).then(|| format!("(?P<{}>{pattern})", field_name(0)))

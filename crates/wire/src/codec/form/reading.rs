@@ -23,16 +23,78 @@ pub(super) struct FormReading<'f> {
     form: &'f JsonForm,
     /// The number of attempts to recognise an untagged case so far; cases may be nested, so attempts multiply.
     tries: Cell<usize>,
+    /// True for XML, which has no numbers, truth values and lists of its own.
+    is_xml: bool,
 }
 
 impl<'f> FormReading<'f> {
     /// Returns the reading of one value by `form`.
     pub(super) fn new(form: &'f JsonForm) -> Self {
-        Self { form, tries: Cell::new(0) }
+        Self { form, tries: Cell::new(0), is_xml: false }
+    }
+
+    /// Returns the reading of one value that was XML.
+    #[cfg(feature = "external")]
+    pub(super) fn of_xml(form: &'f JsonForm) -> Self {
+        Self { form, tries: Cell::new(0), is_xml: true }
+    }
+
+    /// Returns what XML wrote as the JSON of a value of `sort`: a text may be a number or a truth value, one element a
+    /// list, and a text may have attributes beside it.
+    fn typed_xml(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Option<Json>, CodecError> {
+        Ok(match (sort, json) {
+            (Sort::Int | Sort::Range { .. } | Sort::Real, Json::String(text)) => {
+                check_digits(text.trim())?.parse().ok().map(Json::Number)
+            }
+            (Sort::Bool, Json::String(text)) => match text.trim() {
+                "true" | "1" => Some(Json::Bool(true)),
+                "false" | "0" => Some(Json::Bool(false)),
+                _ => None,
+            },
+            (Sort::Int | Sort::Range { .. } | Sort::Real | Sort::Bool | Sort::Str, Json::Object(members)) => {
+                let text = members.get("#text").cloned().unwrap_or_else(|| Json::String(String::new()));
+                if sort == Sort::Str { Some(text) } else { self.typed_xml(pool, sort, &text)? }
+            }
+            (Sort::Data(id), Json::String(text))
+                if pool.data(id).kind == DataKind::Record && text.trim().is_empty() =>
+            {
+                Some(Json::Object(Map::new()))
+            }
+            (Sort::Collection(id), _) if pool.collection(id).kind != CollectionKind::Map => {
+                self.xml_items(pool, pool.collection(id).item, json)
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the items of a list: several elements, one, or those of the only element around them.
+    fn xml_items(&self, pool: &TermPool, item: Sort, json: &Json) -> Option<Json> {
+        let has_field = |name: &str| match item {
+            Sort::Data(id) => {
+                let fields = pool.data(id).ctors.iter().flat_map(|ctor| &ctor.fields);
+                fields.into_iter().any(|field| *field.name == *name)
+            }
+            _ => false,
+        };
+        match json {
+            Json::Array(_) => None,
+            Json::Null => Some(Json::Array(Vec::new())),
+            Json::String(text) if text.trim().is_empty() => Some(Json::Array(Vec::new())),
+            _ => {
+                match only_member(json).filter(|(name, _)| !name.starts_with(['@', '#']) && !has_field(name))
+                {
+                    Some((_, Json::Array(items))) => Some(Json::Array(items.clone())),
+                    Some((_, only)) => Some(Json::Array(vec![only.clone()])),
+                    None => Some(Json::Array(vec![json.clone()])),
+                }
+            }
+        }
     }
 
     /// Returns `json` in the form of the protocol.
     pub(super) fn normal(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Json, CodecError> {
+        let typed = if self.is_xml { self.typed_xml(pool, sort, json)? } else { None };
+        let json = typed.as_ref().unwrap_or(json);
         match (sort, json) {
             (Sort::Data(id), _) => self.normal_data(pool, id, json),
             (Sort::Collection(id), Json::Array(items)) if pool.collection(id).kind != CollectionKind::Map => {
@@ -63,6 +125,12 @@ impl<'f> FormReading<'f> {
                     _ => Ok(pair.clone()),
                 };
                 pairs.iter().enumerate().map(pair).collect::<Result<_, _>>().map(Json::Array)
+            }
+            (Sort::Int | Sort::Range { .. } | Sort::Real, Json::String(text))
+                if self.form.numbers_as_text =>
+            {
+                let number = check_digits(text)?.parse::<serde_json::Number>();
+                Ok(number.map_or_else(|_| json.clone(), Json::Number))
             }
             _ => Ok(json.clone()),
         }
@@ -127,7 +195,12 @@ impl<'f> FormReading<'f> {
             known.insert(name.to_owned());
             let may_miss = is_option(pool, field.sort) && !self.form.null.contains(&place);
             let value = match members.get(name) {
-                None if may_miss && (self.form.is_open || self.form.absent.contains(&place)) => Json::Null,
+                None if may_miss
+                    && (self.form.is_open || self.is_xml || self.form.absent.contains(&place)) =>
+                {
+                    Json::Null
+                }
+                None if self.is_xml && matches!(field.sort, Sort::Collection(_)) => Json::Array(Vec::new()),
                 None => return Err(CodecError::new(JsonProblem::MissingField(name.to_owned()))),
                 Some(Json::Null) if self.form.absent.contains(&place) => {
                     let expected = pool.show_sort(field.sort).trim_end_matches('?').to_owned();
@@ -135,7 +208,13 @@ impl<'f> FormReading<'f> {
                     return Err(CodecError::new(problem).with_place(name));
                 }
                 Some(found) => {
-                    self.normal(pool, field.sort, found).map_err(|error| error.with_place(name))?
+                    let found = self.form.encodings.decode(pool, &place, field.sort, found);
+                    let found = found.map_err(|bad| {
+                        let expected = format!("{}, {bad}", pool.show_sort(field.sort));
+                        let found = shorten_json(members.get(name).unwrap_or(&Json::Null));
+                        CodecError::new(JsonProblem::Shape { expected, found }).with_place(name)
+                    })?;
+                    self.normal(pool, field.sort, &found).map_err(|error| error.with_place(name))?
                 }
             };
             normal.insert(field.name.to_string(), value);

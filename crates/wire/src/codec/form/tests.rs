@@ -39,6 +39,7 @@ fn config() -> JsonFormConfig {
             ("event_fed", "0"),
             ("size_small", "\"S\""),
         ]),
+        ..JsonFormConfig::default()
     }
 }
 

@@ -11,6 +11,7 @@ use ioxide_record::json::{self, JsonError};
 use ioxide_record::line::cut;
 
 use super::message::{HttpResponse, ResponsePart};
+use super::xml;
 use crate::codec::form::JsonForm;
 use crate::codec::text::{full_regex, value_json};
 use crate::codec::{ProtocolProblem, Undecodable, is_seen};
@@ -77,7 +78,10 @@ pub(super) enum AnswerFit {
 /// The values that the conditions of an output give to fields: groups of patterns, and the body as JSON.
 struct FoundValues {
     groups: Vec<(String, Option<String>)>,
+    /// The body as JSON.
     json: Option<Json>,
+    /// True if the body is XML.
+    is_xml: bool,
 }
 
 /// An [`AnswerConfig`] whose patterns are read.
@@ -197,9 +201,7 @@ impl AnswerReader {
             return Ok(AnswerFit::Elsewhere);
         }
         match self.values(response)? {
-            Ok(FoundValues { groups, json }) => {
-                self.message(model, form, name, &groups, json.as_ref()).map(AnswerFit::Label)
-            }
+            Ok(found) => self.message(model, form, name, &found).map(AnswerFit::Label),
             Err(reason) => Ok(AnswerFit::Other(reason)),
         }
     }
@@ -235,8 +237,12 @@ impl AnswerReader {
                 None => return Ok(Err(other_header(header, value))),
             }
         }
+        let is_xml =
+            response.header("content-type").is_some_and(|kind| kind.to_ascii_lowercase().contains("xml"));
         let json = if self.json.is_empty() && self.fields.is_empty() {
             None
+        } else if is_xml {
+            text.and_then(xml::read)
         } else {
             text.map_or(Ok(None), json_of)?
         };
@@ -245,7 +251,7 @@ impl AnswerReader {
         {
             return Ok(Err(format!("`{pointer}` is not `{wanted}`")));
         }
-        Ok(Ok(FoundValues { groups, json }))
+        Ok(Ok(FoundValues { groups, json, is_xml }))
     }
 
     /// Returns the label with the values found in the texts and in the JSON body.
@@ -254,21 +260,35 @@ impl AnswerReader {
         model: &Model,
         form: &JsonForm,
         name: &str,
-        groups: &[(String, Option<String>)],
-        json: Option<&Json>,
+        found: &FoundValues,
     ) -> Result<Label, Undecodable> {
+        let FoundValues { groups, json, is_xml } = found;
         let mut values = Vec::new();
         for (field, sort) in fields_of(model, name) {
+            let place = format!("{name}.{field}");
+            let encodings = form.encodings();
             let value = match self.fields.iter().find(|(other, _)| *other == field) {
-                Some((_, pointer)) => member(model, sort, json, pointer),
+                Some((_, pointer)) => member(model, sort, json.as_ref(), pointer, *is_xml),
                 None => {
                     let group = groups.iter().rev().find(|(other, text)| *other == field && text.is_some());
-                    value_json(&model.pool, sort, group.and_then(|(_, text)| text.as_deref()))
+                    match group.and_then(|(_, text)| text.as_deref()) {
+                        Some(text) if encodings.has(&place) => Some(Json::String(text.to_owned())),
+                        text => value_json(&model.pool, sort, text),
+                    }
                 }
+            };
+            let value = match value {
+                Some(value) => Some(encodings.decode(&model.pool, &place, sort, &value)?),
+                None => None,
             };
             let expected =
                 || format!("`{name}.{field}`: expected {}, found nothing", model.pool.show_sort(sort));
-            let value = form.read_value(&model.pool, sort, &value.ok_or_else(expected)?);
+            let value = value.ok_or_else(expected)?;
+            let value = if *is_xml {
+                form.read_xml_value(&model.pool, sort, &value)
+            } else {
+                form.read_value(&model.pool, sort, &value)
+            };
             values.push(value.map_err(|error| error.with_place(&field).with_place(name))?);
         }
         let is_it = |gate: &Gate| *gate.name == *name && is_seen(gate.kind);
@@ -295,10 +315,14 @@ fn json_of(text: &str) -> Result<Option<Json>, Undecodable> {
     }
 }
 
-/// Returns the member at `pointer`; if it is missing, `null` for an option and `None` otherwise.
-fn member(model: &Model, sort: Sort, json: Option<&Json>, pointer: &str) -> Option<Json> {
+/// Returns the member at `pointer`; if it is missing, `null` for an option, no items for a list in XML, and `None`
+/// otherwise.
+fn member(model: &Model, sort: Sort, json: Option<&Json>, pointer: &str, is_xml: bool) -> Option<Json> {
     match json.and_then(|json| json.pointer(pointer)) {
         Some(found) => Some(found.clone()),
+        None if is_xml && matches!(sort, Sort::Collection(_)) && json.is_some() => {
+            Some(Json::Array(Vec::new()))
+        }
         None => is_option(model, sort).then_some(Json::Null),
     }
 }

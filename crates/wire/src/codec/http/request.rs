@@ -15,6 +15,7 @@ use thiserror::Error;
 
 use super::capture::{CapturedValues, text_of};
 use super::message::HttpRequest;
+use super::xml;
 use crate::codec::UnwritableMessage;
 use crate::codec::form::JsonForm;
 use crate::codec::template::{BadTemplate, TextTemplate, plain_text, value_of};
@@ -99,6 +100,7 @@ pub(super) struct PreparedRequest {
 enum BodyWriting {
     Json,
     Form,
+    Xml,
     Plain,
 }
 
@@ -200,6 +202,39 @@ impl TemplateValues<'_> {
     }
 }
 
+impl TemplateValues<'_> {
+    /// Returns a value in XML: a record as an element with the name of its type, a case as one with the name of the
+    /// case, a list as its items, anything else as text.
+    fn xml_text(self, value: &Value) -> Result<String, UnwritableMessage> {
+        let mut text = String::new();
+        match self.unwrap_option(value) {
+            None => {}
+            Some(Value::Collection(items)) => match &items.items {
+                Items::List(items) | Items::Set(items) => {
+                    for item in items.iter() {
+                        text.push_str(&self.xml_text(item)?);
+                    }
+                }
+                Items::Map(_) => return Err(UnwritableMessage::Map),
+            },
+            Some(Value::Data(data)) if !data.args.is_empty() => {
+                let sort = self.model.pool.data(data.data);
+                let json = self.form.write(&self.model.pool, &Value::Data(data.clone()));
+                match (&json, sort.kind) {
+                    (Json::Object(members), DataKind::Enum) => {
+                        for (name, content) in members {
+                            xml::write_element(name, content, &mut text)?;
+                        }
+                    }
+                    _ => xml::write_element(&sort.name, &json, &mut text)?,
+                }
+            }
+            Some(plain) => text.push_str(&xml::escape(&self.plain_text(plain)?)?),
+        }
+        Ok(text)
+    }
+}
+
 impl PreparedRequest {
     /// Reads the templates of `config`; of the `common` headers, those that it sets itself are left out.
     pub(super) fn new(config: &RequestConfig, common: &[(String, String)]) -> Result<Self, BadRequestConfig> {
@@ -220,6 +255,7 @@ impl PreparedRequest {
             None => BodyWriting::Json,
             Some(text) if text.contains("json") => BodyWriting::Json,
             Some(text) if text.contains("x-www-form-urlencoded") => BodyWriting::Form,
+            Some(text) if text.contains("xml") => BodyWriting::Xml,
             Some(_) => BodyWriting::Plain,
         };
         Ok(Self {
@@ -294,9 +330,12 @@ impl PreparedRequest {
         let shown = |value: &Value| match self.writing {
             BodyWriting::Json => Ok(filling.form.write(&filling.model.pool, value).to_string()),
             BodyWriting::Form => filling.form_text(value),
+            BodyWriting::Xml => filling.xml_text(value),
             BodyWriting::Plain => filling.plain_text(value),
         };
+        // A captured text with a character that XML cannot hold is sent as it is, for the system to refuse.
         let again = |json: &Json| match self.writing {
+            BodyWriting::Xml => xml::escape(&text_of(json)).unwrap_or_else(|_| text_of(json)),
             BodyWriting::Json => json.to_string(),
             BodyWriting::Form => percent_encode(&text_of(json)),
             BodyWriting::Plain => text_of(json),

@@ -232,3 +232,111 @@ fn a_status_is_named_once_however_many_outputs_have_it() {
     let told = codec.decode(&model, &response(503, ""), Some("A")).unwrap_err().to_string();
     assert_eq!(told, "no output fits this answer; to `A` the status is one of 200, 4xx");
 }
+
+const ORDERS: &str = "model Orders {
+    record Item { id: int, note: string?, tags: list<string> }
+    input PUT(key: string, item: Item, at: int)
+    output GOT(item: Item, items: list<Item>, n: int, ok: bool)
+    state s { on PUT emit GOT }
+}";
+
+fn orders(kind: &str, body: &str, fields: &[(&str, &str)], json: JsonFormConfig) -> HttpConfig {
+    let put =
+        RequestConfig { headers: pairs(&[("Content-Type", kind)]), ..request("PUT", "/{key}", Some(body)) };
+    let got = AnswerConfig { fields: pairs(fields), ..answer("200") };
+    HttpConfig {
+        inputs: vec![("PUT".into(), put)],
+        outputs: vec![("GOT".into(), got)],
+        json,
+        ..HttpConfig::default()
+    }
+}
+
+fn put(model: &Model) -> Label {
+    let Some(Sort::Data(item)) =
+        model.sts.gates.iter().nth(1).map(|gate| model.pool.var_info(gate.fields[1]).sort)
+    else {
+        panic!("a record")
+    };
+    let fields = &model.pool.data(item).ctors[0].fields;
+    let (Sort::Data(note), Sort::Collection(tags)) = (fields[1].sort, fields[2].sort) else {
+        panic!("its fields")
+    };
+    let note = DataValue { data: note, ctor: 1, args: [Value::str("a<b")].into_iter().collect() };
+    let tags = ioxide_model::collection::CollectionValue::list(tags, ["x", "y"].map(Value::str));
+    let args = [Value::int(7), Value::Data(note), Value::Collection(tags)].into_iter().collect();
+    let item = Value::Data(DataValue { data: item, ctor: 0, args });
+    let gate = model.sts.gate_named("PUT").unwrap();
+    Label::Input(gate, vec![Value::str("k/1"), item, Value::int(60)])
+}
+
+/// XML bodies have the same mapping as JSON; the types say what a text or one element is.
+#[test]
+fn bodies_may_be_xml() {
+    let model = model(ORDERS);
+    let fields = [("item", "/r/item"), ("items", "/r/all"), ("n", "/r/@n"), ("ok", "/r/ok")];
+    let config = orders("application/xml", "<o>{item}<at>{at}</at></o>", &fields, JsonFormConfig::default());
+    let codec = HttpCodec::new(&config, "", &model).unwrap();
+    let made = request_of(codec.encode(&model, &put(&model), &CapturedValues::default()));
+    let item = "<Item><id>7</id><note>a&lt;b</note><tags>x</tags><tags>y</tags></Item>";
+    assert_eq!(made.body, Some(format!("<o>{item}<at>60</at></o>")));
+    let answer = |body: &str| {
+        let headers = pairs(&[("content-type", "text/xml; charset=utf-8")]);
+        let response = HttpResponse { headers, ..response(200, body) };
+        codec.decode(&model, &response, None).map(|label| label.show(&model.pool, &model.sts))
+    };
+    let told = answer(
+        "<r n='3'><ok>true</ok><item><id>1</id><tags>a</tags></item>\
+         <all><i><id>2</id><tags/></i><i><id>3</id><note>x</note></i></all></r>",
+    );
+    let one = "Item(id: 1, note: none, tags: [\"a\"])";
+    let all = "[Item(id: 2, note: none, tags: []), Item(id: 3, note: some(\"x\"), tags: [])]";
+    assert_eq!(told, Ok(format!("!GOT(item: {one}, items: {all}, n: 3, ok: true)")));
+    let told = answer("<r n='3'><ok>0</ok><item><id>1</id></item></r>").unwrap();
+    assert!(told.contains("items: [], n: 3, ok: false"), "{told}");
+    for wrong in [
+        "<r n='x'><ok>true</ok><item><id>1</id></item></r>",
+        "<r n='3'><ok>true</ok><item><id>1</id><more/></item></r>",
+        "<r n='3'><ok>true</ok></r>",
+        "{}",
+    ] {
+        assert!(answer(wrong).is_err(), "{wrong}");
+    }
+}
+
+/// As every gateway from gRPC to JSON writes them.
+#[test]
+fn numbers_may_be_texts_and_fields_encoded() {
+    let model = model(ORDERS);
+    let fields = [("item", "/item"), ("items", "/items"), ("n", "/n"), ("ok", "/ok")];
+    let encodings = [("Item.note", "base64"), ("PUT.key", "hex"), ("PUT.at", "rfc3339"), ("GOT.ok", "text")];
+    let json = JsonFormConfig {
+        open: true,
+        numbers_as_text: true,
+        encodings: crate::codec::encoding::FieldEncodings::new(
+            encodings.map(|(place, name)| (place.to_owned(), name.parse().unwrap())),
+        ),
+        ..JsonFormConfig::default()
+    };
+    let config = orders("application/json", "{{\"i\": {item}, \"at\": {at}}}", &fields, json);
+    let codec = HttpCodec::new(&config, "", &model).unwrap();
+    let made = request_of(codec.encode(&model, &put(&model), &CapturedValues::default()));
+    assert_eq!(made.path, "/6b2f31");
+    let body = r#"{"i": {"id":"7","note":"YTxi","tags":["x","y"]}, "at": "1970-01-01T00:01:00Z"}"#;
+    assert_eq!(made.body.as_deref(), Some(body));
+    let answer = |body: &str| {
+        codec.decode(&model, &response(200, body), None).map(|label| label.show(&model.pool, &model.sts))
+    };
+    let told =
+        answer(r#"{"item": {"id": "1", "note": "YQ==", "tags": []}, "items": [], "n": 12, "ok": "true"}"#);
+    let one = "Item(id: 1, note: some(\"a\"), tags: [])";
+    assert_eq!(told, Ok(format!("!GOT(item: {one}, items: [], n: 12, ok: true)")));
+    for wrong in [
+        r#"{"item": {"id": "1", "note": "YQ", "tags": 3}, "items": [], "n": "12", "ok": "true"}"#,
+        r#"{"item": {"id": "1", "note": "a!", "tags": []}, "items": [], "n": "12", "ok": "true"}"#,
+        r#"{"item": {"id": "one", "tags": []}, "items": [], "n": "12", "ok": "true"}"#,
+        r#"{"item": {"id": "1", "tags": []}, "items": [], "n": "12", "ok": true}"#,
+    ] {
+        assert!(answer(wrong).is_err(), "{wrong}");
+    }
+}

@@ -255,3 +255,93 @@ fn cases_that_the_items_do_not_have_are_told() {
     let (_, codec) = replies(&[("bulk", "x", "(?P<len.text>.)(?P<len.tag>.)")]);
     assert!(codec.expect_err("two lengths").to_string().contains("only one part"));
 }
+
+const QUEUE: &str = "model Queue {
+    enum List { Nil, Cons(head: int, tail: List) }
+    enum Command { Deq, Enq(n: int), Name(text: string, on: bool) }
+    record Point { x: int, y: int? }
+    input Do(v: Command, b: bool)
+    output Told(v: Command, all: List, at: Point, b: bool)
+    state s { on Do  emit Told }
+}";
+
+/// Constructors with fields are written as TorXakis writes them, and read back.
+#[test]
+fn constructors_have_their_fields_in_order() {
+    let model = model(QUEUE);
+    let config = TextConfig {
+        inputs: pairs(&[("Do", "{v} {b}")]),
+        outputs: pairs(&[("Told", "(?P<v>.*);(?P<all>.*);(?P<at>.*);(?P<b>.*)")]),
+        truth: Some(["True".into(), "False".into()]),
+        ..TextConfig::default()
+    };
+    let codec = TextCodec::new(&config, &model).unwrap();
+    let read = |text: &str| codec.decode(&model, text).map(|label| label.show(&model.pool, &model.sts));
+    for (text, told) in [
+        (
+            "Enq(3);Cons(1,Cons(-2,Nil));Point(1,2);True",
+            "!Told(v: Enq(n: 3), all: Cons(head: 1, tail: Cons(head: -2, tail: Nil)), at: Point(x: 1, y: some(2)), b: true)",
+        ),
+        (
+            "Name(\"a,(b)\", False);Nil;Point( 1 , none );False",
+            "!Told(v: Name(text: \"a,(b)\", on: false), all: Nil, at: Point(x: 1, y: none), b: false)",
+        ),
+        ("Deq;Nil;Point(0,0);True", "!Told(v: Deq, all: Nil, at: Point(x: 0, y: some(0)), b: true)"),
+    ] {
+        let label = codec.decode(&model, text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert_eq!(label.show(&model.pool, &model.sts), told);
+        // What was read is written as the same value.
+        let Label::Output(_, values) = &label else { panic!("an output") };
+        let gate = model.sts.gate_named("Do").unwrap();
+        let input = Label::Input(gate, vec![values[0].clone(), values[3].clone()]);
+        let written = codec.encode(&model, &input, is_broken).unwrap();
+        let again = format!(
+            "{};Nil;Point(0,0);{}",
+            written.rsplit_once(' ').unwrap().0,
+            written.rsplit_once(' ').unwrap().1
+        );
+        let Label::Output(_, back) = codec.decode(&model, &again).unwrap() else { panic!("an output") };
+        assert_eq!((&back[0], &back[3]), (&values[0], &values[3]), "{written}");
+    }
+    for wrong in [
+        "Enq;Nil;Point(0,0);True",
+        "Enq(3;Nil;Point(0,0);True",
+        "Enq(3)x;Nil;Point(0,0);True",
+        "Enq(3,4);Nil;Point(0,0);True",
+        "Deq();Nil;Point(0,0);True",
+        "Name(\"a);Nil;Point(0,0);True",
+        "Deq;Nil;Point(0);True",
+        "Deq;Nil;Point(0,0);true",
+    ] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
+    // However deep, it is an answer and no overflow.
+    let deep = format!("Deq;{}Nil{};Point(0,0);True", "Cons(1,".repeat(100_000), ")".repeat(100_000));
+    assert!(read(&deep).is_err());
+}
+
+#[test]
+fn fields_have_encodings() {
+    let model =
+        model("model M { input A(k: string, t: int) output B(k: string?, t: int) state s { on A emit B } }");
+    let encodings = [("A.k", "base64"), ("A.t", "rfc3339"), ("B.k", "hex"), ("B.t", "duration")];
+    let config = TextConfig {
+        inputs: pairs(&[("A", "A {k} {t}")]),
+        outputs: pairs(&[("B", "B (?P<t>\\S+)(?: (?P<k>\\S+))?")]),
+        encodings: FieldEncodings::new(
+            encodings.map(|(place, name)| (place.to_owned(), name.parse().unwrap())),
+        ),
+        ..TextConfig::default()
+    };
+    let codec = TextCodec::new(&config, &model).unwrap();
+    let gate = model.sts.gate_named("A").unwrap();
+    let label = Label::Input(gate, vec![Value::str("a b"), Value::int(60)]);
+    assert_eq!(codec.encode(&model, &label, is_broken), Ok("A YSBi 1970-01-01T00:01:00Z".into()));
+    let read = |text: &str| codec.decode(&model, text).map(|label| label.show(&model.pool, &model.sts));
+    assert_eq!(read("B 1m30s 6162"), Ok("!B(k: some(\"ab\"), t: 90)".into()));
+    assert_eq!(read("B 2s"), Ok("!B(k: none, t: 2)".into()));
+    assert!(read("B 2").is_err() && read("B 2s xy").is_err());
+    let wrong =
+        TextConfig { encodings: FieldEncodings::new([("A.x".to_owned(), "hex".parse().unwrap())]), ..config };
+    assert!(TextCodec::new(&wrong, &model).unwrap_err().to_string().contains("no field `A.x`"));
+}
