@@ -33,6 +33,7 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 CORRECT = "correct"
 STARTING_SECONDS = 60
+INIT_SECONDS = 300
 TOOLS = ["ioxide", "ioxide-before", "schemathesis"]
 
 
@@ -117,7 +118,7 @@ def run_init(arguments, folder, config, fault, work):
     description = f"http://127.0.0.1:{{port}}{config['description']}"
     command = ["init", "--openapi", description, "--start", f"exec {folder / 'start'} {{port}}", "api"]
     started = time.monotonic()
-    code, output = run([arguments.ioxide, *command], work, environment, arguments.seconds + 60)
+    code, output = run([arguments.ioxide, *command], work, environment, INIT_SECONDS)
     seconds = round(time.monotonic() - started, 1)
     reports = {line.strip(): [seconds, count_lines(log)] for line in output.splitlines() if "contradict" in line}
     result = {"seconds": seconds, "requests": count_lines(log), "init": output[-6000:], "reports": reports}
