@@ -61,9 +61,7 @@ impl SystemUnderTest {
         redaction::add_secrets(&settings.secrets);
         match &settings.spec {
             SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::load_played(path, spec)?))),
-            SutSpec::Stdio(_) | SutSpec::Tcp(_) | SutSpec::Udp(_) => {
-                Ok(Self::Outside(Box::new(OutsideSystem { source, settings })))
-            }
+            _ => Ok(Self::Outside(Box::new(OutsideSystem { source, settings }))),
         }
     }
 

@@ -16,7 +16,8 @@ use ioxide_wire::adapter::tcp::TcpAdapter;
 use ioxide_wire::adapter::text::TextAdapter;
 use ioxide_wire::adapter::tls::{Tls, TlsConfig};
 use ioxide_wire::adapter::{
-    Adapter, AdapterError, ClockKind, Interrupt, PartPlace, RemoteConnection, StartProblem, SutSpec,
+    Adapter, AdapterError, ClockKind, ErrorStreamHub, Interrupt, ListenAddress, PartPlace, RemoteConnection,
+    StartProblem, SutSpec,
 };
 use thiserror::Error;
 
@@ -163,6 +164,7 @@ fn make_connections(
         return Ok(vec![way]);
     }
     check_connections(described, interface)?;
+    let hubs = error_streams(described)?;
     let mut ways = Vec::new();
     for connected in &described.connections {
         let ConnectedSystem { name, spec, protocol, part, .. } = connected;
@@ -171,11 +173,38 @@ fn make_connections(
         let mut way = way(name, spec, protocol, &messages);
         way.interface = Arc::new(share);
         let clock = clock_of_several(connected, connection.clock, interface)?;
-        way.connection = RemoteConnection { tls, clock, part: part.clone(), ..connection.clone() };
+        let error_stream = hubs.iter().find(|(user, _)| user == name).map(|(_, hub)| hub.clone());
+        way.connection =
+            RemoteConnection { tls, clock, part: part.clone(), error_stream, ..connection.clone() };
         way.check_against(described)?;
         ways.push(way);
     }
     Ok(ways)
+}
+
+/// Returns the places of error streams, by the names of the connections that publish or read them.
+fn error_streams(described: &DescribedSystem) -> Result<Vec<(String, ErrorStreamHub)>, ProjectError> {
+    let mut hubs: Vec<(String, ErrorStreamHub)> = Vec::new();
+    for (at, connected) in described.connections.iter().enumerate() {
+        let SutSpec::ErrorStream(of) = &connected.spec else { continue };
+        let wrong = |problem: &str| {
+            ProjectError::new(format!("`{FILE}`: the connection `{}`: stderr: {problem}", connected.name))
+        };
+        let before = described.connections[..at].iter().find(|other| other.name == *of);
+        let Some(before) = before else {
+            return Err(wrong(&format!("there is no connection `{of}` before it")));
+        };
+        if before.spec.command().is_none() {
+            return Err(wrong(&format!("the connection `{of}` has no `command`")));
+        }
+        if hubs.iter().any(|(name, _)| name == of) {
+            return Err(wrong(&format!("another connection reads the error stream of `{of}` already")));
+        }
+        let hub = ErrorStreamHub::default();
+        hubs.push((of.clone(), hub.clone()));
+        hubs.push((connected.name.clone(), hub));
+    }
+    Ok(hubs)
 }
 
 /// Returns the clock of one of several connections: that of this machine, unless virtual time is wanted.
@@ -270,9 +299,20 @@ impl SystemConnection {
             (SutSpec::Tcp(address), ProtocolConfig::Protocol) => {
                 Box::new(TcpAdapter::connect(address, interface, connection.clone())?)
             }
-            (SutSpec::Udp(address), ProtocolConfig::Protocol) => {
-                let reason = StartProblem::Description("the adapter protocol needs a stream".into());
-                return Err(AdapterError::Start { what: format!("udp:{address}"), reason });
+            (SutSpec::Unix(path), ProtocolConfig::Protocol) => {
+                let place = ListenAddress::Unix(path.clone());
+                Box::new(TcpAdapter::connect_to(&place, interface, connection.clone())?)
+            }
+            (
+                spec @ (SutSpec::Udp(_)
+                | SutSpec::Serial { .. }
+                | SutSpec::Terminal(_)
+                | SutSpec::ErrorStream(_)),
+                ProtocolConfig::Protocol,
+            ) => {
+                let reason = "the adapter protocol needs a command, a TCP address or a Unix socket";
+                let reason = StartProblem::Description(reason.into());
+                return Err(AdapterError::Start { what: spec.to_string(), reason });
             }
             (SutSpec::Model(file), ProtocolConfig::Protocol) => {
                 let reason = StartProblem::Description("ioxide simulates a model; it has no address".into());

@@ -20,7 +20,6 @@ use std::{fs, thread};
 use ioxide_campaign::part::SystemFacts;
 use ioxide_campaign::plan::fingerprint;
 use ioxide_record::secrets::Secrets;
-use ioxide_wire::adapter::SutSpec;
 use thiserror::Error;
 
 use crate::error::ProjectError;
@@ -99,9 +98,7 @@ pub fn find_system_facts(
     match source {
         SystemSource::Typed(spec) => {
             let text = secrets.hide(&spec.to_string());
-            if let SutSpec::Stdio(command) = spec {
-                commands.push(command.clone());
-            }
+            commands.extend(spec.command().map(str::to_owned));
             facts.insert("address".to_owned(), fingerprint([text]));
         }
         SystemSource::Project { project, name } => {

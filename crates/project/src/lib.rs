@@ -50,7 +50,7 @@ pub use self::error::ProjectError;
 pub use self::played::PlayedName;
 pub use self::protocol::ProtocolConfig;
 pub use self::quiescence::{ModelTimes, QuiescenceTimes};
-pub use self::system::DescribedSystem;
+pub use self::system::{DescribedSystem, system_keys};
 use self::system::{NO_PORT, Variables, describe_system, warnings};
 use self::table::{ProjectNode, ProjectTable};
 

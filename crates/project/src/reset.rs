@@ -160,7 +160,7 @@ pub(super) fn of_several(
             Ok(SystemRenewal::Command(variables.fill_text(&command)))
         };
     }
-    let has_command = |connection: &ConnectedSystem| matches!(connection.spec, SutSpec::Stdio(_));
+    let has_command = |connection: &ConnectedSystem| !connection.spec.is_address();
     let is_safe = |connection: &ConnectedSystem| {
         connection.protocol == ProtocolConfig::Protocol || has_command(connection)
     };

@@ -74,7 +74,7 @@ impl DescribedSystem {
     pub(crate) fn from_typed(spec: SutSpec) -> Self {
         let secrets = match spec {
             SutSpec::Stdio(_) => secrets::inherited_secrets(),
-            SutSpec::Tcp(_) | SutSpec::Udp(_) | SutSpec::Model(_) => Secrets::none(),
+            _ => Secrets::none(),
         };
         Self {
             reach: reach(&spec, None),
@@ -233,8 +233,9 @@ pub(crate) const COMMON: [&str; 19] = [
 ];
 
 /// Returns the keys that a system of some kind may have.
-fn all_keys() -> Vec<&'static str> {
-    let places = ["command", "address", "file", "url", "connections"];
+#[must_use]
+pub fn system_keys() -> Vec<&'static str> {
+    let places = ["command", "address", "file", "url", "connections", "device", "baud", "pty", "stderr"];
     [&COMMON[..], &places, &protocol::TEXT, &protocol::BINARY, &protocol::HTTP].concat()
 }
 
@@ -256,19 +257,26 @@ pub(crate) fn connection_config(
         "stdio" => ("command", "stdio", &[][..]),
         "tcp" => ("address", "tcp", &["tls"][..]),
         "model" => ("file", "model", &[][..]),
-        "text" if table.has("command") => ("command", "stdio", &protocol::TEXT[..]),
-        "text" => ("address", "tcp", &protocol::TEXT[..]),
-        "binary" if table.has("command") => ("command", "stdio", &protocol::BINARY[..]),
-        "binary" => ("address", "tcp", &protocol::BINARY[..]),
+        "text" => (own_place(table), "tcp", &protocol::TEXT[..]),
+        "binary" => (own_place(table), "tcp", &protocol::BINARY[..]),
         "http" => ("url", "tcp", &protocol::HTTP[..]),
         _ => {
             let problem = format!("there is no kind of system `{kind}`");
             return Err(table.wrong_value("kind", &problem).with_nearest(kind, &KINDS));
         }
     };
-    // A misspelt `command` is no reason to propose `address`.
-    let places: &[&str] = if way == "tcp" && !of_kind.is_empty() { &[place, "command"] } else { &[place] };
-    table.check_keys(&[more, of_kind, &[place]].concat(), &[more, of_kind, places].concat())?;
+    // A key of another place is no reason to propose `address`.
+    let places: &[&str] = match kind {
+        "text" | "binary" => &["address", "command", "device", "stderr", "pty", "baud"],
+        "http" => &[place, "command"],
+        _ => &[place],
+    };
+    let of_place: &[&str] = match place {
+        "command" if kind != "stdio" => &["pty"],
+        "device" => &["baud"],
+        _ => &[],
+    };
+    table.check_keys(&[more, of_kind, &[place], of_place].concat(), &[more, of_kind, places].concat())?;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read_tls(table)?;
     let transport = if place == "address" { AddressKind::of(&at) } else { AddressKind::Stream };
@@ -287,23 +295,42 @@ pub(crate) fn connection_config(
         }
         _ => (at, ProtocolConfig::Protocol),
     };
-    if tls.is_some() && place == "command" {
+    if tls.is_some() && place != "address" && place != "url" {
         return Err(table.wrong_value("tls", "only a connection to an `address` is encrypted"));
     }
     if tls.is_some() && transport == AddressKind::Datagrams {
         return Err(table.wrong_value("tls", "datagrams cannot be encrypted"));
     }
+    if tls.is_some() && transport == AddressKind::UnixSocket {
+        return Err(table.wrong_value("tls", "a Unix socket needs no encryption"));
+    }
     let wrong = |error: BadSpec| table.wrong_value(place, &error.to_string());
-    let spec = match transport {
-        AddressKind::Datagrams if kind == "tcp" => {
+    let spec = match (place, transport) {
+        ("command", _) if table.truth("pty")?.unwrap_or(false) => Ok(SutSpec::Terminal(at)),
+        ("command", _) => Ok(SutSpec::Stdio(at)),
+        ("device", _) => Ok(SutSpec::Serial { device: at, baud: baud(table)? }),
+        ("stderr", _) => Ok(SutSpec::ErrorStream(at)),
+        (_, AddressKind::Datagrams) if kind == "tcp" => {
             return Err(
                 table.wrong_value(place, "an adapter is reached by a stream; `udp:` is for text and binary")
             );
         }
-        AddressKind::Datagrams => host_and_port(at.trim_start_matches("udp:")).map(SutSpec::Udp),
-        AddressKind::Stream => format!("{way}:{at}").parse(),
+        (_, AddressKind::Datagrams) => host_and_port(at.trim_start_matches("udp:")).map(SutSpec::Udp),
+        (_, AddressKind::UnixSocket) => at.parse(),
+        (_, AddressKind::Stream) => format!("{way}:{at}").parse(),
     };
     Ok(ConnectionConfig { spec: spec.map_err(wrong)?, protocol, tls })
+}
+
+/// Returns the key at which a system with messages of its own says where it is.
+fn own_place(table: &ProjectTable<'_>) -> &'static str {
+    ["command", "device", "stderr"].into_iter().find(|key| table.has(key)).unwrap_or("address")
+}
+
+/// Returns the speed of a serial line, if it is given.
+fn baud(table: &ProjectTable<'_>) -> Result<Option<u32>, ProjectError> {
+    let wrong = || table.wrong_value("baud", "no line is this fast");
+    table.number("baud")?.map(|baud| u32::try_from(baud).map_err(|_| wrong())).transpose()
 }
 
 /// The kind of an address.
@@ -313,12 +340,18 @@ pub(crate) enum AddressKind {
     Stream,
     /// `udp:HOST:PORT`: datagrams.
     Datagrams,
+    /// `unix:PATH`: a stream of bytes, too.
+    UnixSocket,
 }
 
 impl AddressKind {
     /// Returns the kind of the address that is written so.
     fn of(address: &str) -> Self {
-        if address.starts_with("udp:") { Self::Datagrams } else { Self::Stream }
+        match address.split_once(':') {
+            Some(("udp", _)) => Self::Datagrams,
+            Some(("unix", _)) => Self::UnixSocket,
+            _ => Self::Stream,
+        }
     }
 }
 
@@ -344,11 +377,16 @@ pub(crate) fn describe_system(
             None => {
                 if kind.is_none() {
                     // A misspelt `kind` is an unknown key, not a missing one.
-                    system.only(&all_keys())?;
+                    system.only(&system_keys())?;
                 }
                 let kind = system.require("kind", kind)?;
                 let common = if kind == "model" { &COMMON[..FOR_MODELS] } else { &COMMON[..] };
-                (connection_config(system, &kind, common, variables)?, places(system)?)
+                let config = connection_config(system, &kind, common, variables)?;
+                if matches!(config.spec, SutSpec::ErrorStream(_)) {
+                    let problem = "only one of several connections can be the error stream of another one";
+                    return Err(system.wrong_value("stderr", problem));
+                }
+                (config, places(system)?)
             }
         };
     let environment = system.texts("environment")?;
@@ -427,6 +465,9 @@ fn probe(system: &ProjectTable<'_>, text: &str) -> Result<ServerReadiness, Proje
         Some(("tcp", address)) if address.contains(':') => {
             Ok(ServerReadiness::Port(ListenAddress::Tcp(address.trim().to_owned())))
         }
+        Some(("unix", path)) if !path.trim().is_empty() => {
+            Ok(ServerReadiness::Port(ListenAddress::Unix(path.trim().to_owned())))
+        }
         Some(("udp", address)) if address.contains(':') => {
             Ok(ServerReadiness::Port(ListenAddress::Udp(address.trim().to_owned())))
         }
@@ -437,7 +478,7 @@ fn probe(system: &ProjectTable<'_>, text: &str) -> Result<ServerReadiness, Proje
         },
         _ => Err(system.wrong_value(
             "ready",
-            "write `tcp:HOST:PORT`, `udp:HOST:PORT`, `http://HOST:PORT/PATH` or `line:TEXT`",
+            "write `tcp:HOST:PORT`, `udp:HOST:PORT`, `unix:PATH`, `http://HOST:PORT/PATH` or `line:TEXT`",
         )),
     }
 }

@@ -10,6 +10,8 @@ mod channel;
 mod ended;
 mod error;
 #[cfg(feature = "external")]
+mod error_stream;
+#[cfg(feature = "external")]
 mod frames;
 #[cfg(feature = "external")]
 mod guardian;
@@ -43,6 +45,8 @@ mod source;
 mod spec;
 #[cfg(feature = "external")]
 pub mod tcp;
+#[cfg(all(feature = "external", unix))]
+mod terminal;
 #[cfg(all(test, feature = "external"))]
 mod tests;
 #[cfg(feature = "external")]
@@ -65,6 +69,8 @@ use ioxide_symex::{Arrival, ConnectionWiring};
 use ioxide_record::event::ConnectionRecord;
 
 pub use self::error::{AdapterError, AwaitedPart, MessageCut, RefusedReset, ResetMismatch, StartProblem};
+#[cfg(feature = "external")]
+pub use self::error_stream::ErrorStreamHub;
 #[cfg(feature = "external")]
 pub use self::frames::{Framing, LengthField, LengthUnit};
 pub use self::interrupt::Interrupt;

@@ -205,16 +205,28 @@ fn project_file() -> DoctorFinding {
     let (health, found) = match project_file::open_project() {
         Ok(Some(project)) => match project.check() {
             Ok(()) => match broken_version(&project) {
-                None => (DoctorHealth::Good, format!("`{FILE}` can be read")),
+                None => (DoctorHealth::Good, readable_text(&project)),
                 Some(why) => (DoctorHealth::Bad, why),
             },
-            Err(mistake) => (DoctorHealth::Bad, mistake.to_string()),
+            Err(mistake) => {
+                let help = mistake.help().map_or_else(String::new, |help| format!("; {help}"));
+                (DoctorHealth::Bad, format!("{mistake}{help}"))
+            }
         },
         Ok(None) => (DoctorHealth::Missing, format!("no `{FILE}` in this folder")),
         Err(error) => (DoctorHealth::Bad, error.message().to_owned()),
     };
     let mend = (health == DoctorHealth::Missing).then(|| "ioxide init".to_owned());
     DoctorFinding { name: "project", health, found, purpose: "`--sut NAME`", mend }
+}
+
+/// Says that the project file can be read, with the first warning about a system in it.
+fn readable_text(project: &Arc<Project>) -> String {
+    let warnings =
+        |name: &str| SystemSource::from_project(Arc::clone(project), name).warnings().unwrap_or_default();
+    let first = project.names().into_iter().flat_map(warnings).next();
+    let first = first.map_or_else(String::new, |warning| format!("; warning: {warning}"));
+    format!("`{FILE}` can be read{first}")
 }
 
 /// Returns the problem with the first system whose version cannot be asked; `None` if all can.

@@ -1,4 +1,4 @@
-//! `ioxide schema`: the JSON schemas of the files that ioxide writes, each with its version.
+//! `ioxide schema`: the JSON schemas of the files that ioxide writes and of the project file, each with its version.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::args::SchemaArgs;
 use crate::exit::{CliError, ExitStatus};
 
 /// The schemas: the kind of file, its description, the schema.
-const SCHEMAS: [(&str, &str, &str); 13] = [
+const SCHEMAS: [(&str, &str, &str); 14] = [
     (
         "campaign",
         "`journal.jsonl` (line by line) and `campaign.json` of `campaign`",
@@ -30,6 +30,7 @@ const SCHEMAS: [(&str, &str, &str); 13] = [
     ("mutants", "`mutants.json` of `mutate --out`", include_str!("../../schemas/mutants-1.json")),
     ("part", "`part.json` of a directory of `--part`", include_str!("../../schemas/part-1.json")),
     ("plan", "what `--plan` prints", include_str!("../../schemas/plan-1.json")),
+    ("project", "the project file `ioxide.toml`", include_str!("../../schemas/project-1.json")),
     ("record", "records of `test --report`, line by line", include_str!("../../schemas/record-1.json")),
     ("suite", "suites and `regressions.jsonl`, line by line", include_str!("../../schemas/suite-1.json")),
     ("trees", "`trees.json` of `kill --trees`", include_str!("../../schemas/trees-1.json")),

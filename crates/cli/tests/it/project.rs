@@ -1,10 +1,14 @@
 //! Systems of `ioxide.toml`, by name: started, tested, stopped; mistakes are told.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::program::run_in;
+use serde_json::Value as Json;
+
+use crate::program::{root, run_in};
+use crate::schema::violations;
 
 /// A folder with this project file and the adder as `adder.iox`.
 fn folder(project: &str) -> tempfile::TempDir {
@@ -163,4 +167,40 @@ fn times_at_names_that_are_not_there_are_usage_errors() {
     check(&times("after.inY = 5"), &TEST, 2, &["the model has no message `inY`", "did you mean `inX`?"]);
     check(&times("in.nowhere = 5"), &TEST, 2, &["the model has no state `nowhere`"]);
     check(&times("default = 80\nafter.inX = 120"), &TEST, 0, &["passed"]);
+}
+
+/// The published schema knows exactly the keys that are read, and all examples follow it.
+#[test]
+fn the_schema_of_the_project_file_has_every_key() {
+    let text = fs::read_to_string(root().join("crates/cli/schemas/project-1.json")).expect("the schema");
+    let schema: Json = serde_json::from_str(&text).expect("JSON");
+    let described = schema.pointer("/$defs/system/properties").and_then(Json::as_object).expect("properties");
+    let described: BTreeSet<&str> = described.keys().map(String::as_str).collect();
+    assert_eq!(described, ioxide_project::system_keys().into_iter().collect());
+    let mut found = 0;
+    let mut folders = vec![root().join("examples")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with("node_modules") && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.ends_with("ioxide.toml") {
+                let text = fs::read_to_string(&path).expect("a project file");
+                let Ok(document) = toml::from_str::<Json>(&text) else { continue };
+                assert_eq!(violations(&schema, &document), Vec::<String>::new(), "{}", path.display());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 5, "{found} examples");
+    let wrong = serde_json::json!({ "sut": { "s": { "knd": "text" } } });
+    assert_ne!(violations(&schema, &wrong), Vec::<String>::new());
+}
+
+/// Every key that is new to a system is checked by `doctor`, also in a system that nobody uses.
+#[test]
+fn doctor_checks_the_keys_of_connections() {
+    let system = "[sut.s]\nkind = \"text\"\naddress = \"udp:127.0.0.1:9\"\nreset = \"none\"\n";
+    check(&format!("{system}ignore = ['(']"), &["doctor"], 2, &["`sut.s.ignore`"]);
+    check(&format!("{system}conected = false"), &["doctor"], 2, &["did you mean `connected`?"]);
 }

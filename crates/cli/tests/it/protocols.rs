@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod reconnect;
+mod transports;
 mod udp;
 mod unsolicited;
 

@@ -119,7 +119,11 @@ impl Checker<'_> {
                 None if schema.get("additionalProperties") == Some(&Json::Bool(false)) => {
                     found.push(format!("{at}: {name} is not known"));
                 }
-                None => (),
+                None => {
+                    if let Some(others @ Json::Object(_)) = schema.get("additionalProperties") {
+                        self.check(others, member, &format!("{at}/{name}"), found);
+                    }
+                }
             }
         }
     }

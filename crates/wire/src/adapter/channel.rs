@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 #[cfg(target_os = "linux")]
 use std::os::linux::net::TcpStreamExt;
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use super::tcp::{forgets, hang_up};
@@ -13,14 +15,18 @@ use super::tls::TlsStream;
 pub(super) enum AdapterChannel {
     Plain(TcpStream),
     Tls(Box<TlsStream>),
+    #[cfg(unix)]
+    Unix(UnixStream),
 }
 
 impl AdapterChannel {
-    /// Returns the socket below.
-    fn socket(&self) -> &TcpStream {
+    /// Returns the TCP socket below, if there is one.
+    fn tcp(&self) -> Option<&TcpStream> {
         match self {
-            Self::Plain(stream) => stream,
-            Self::Tls(stream) => stream.socket(),
+            Self::Plain(stream) => Some(stream),
+            Self::Tls(stream) => Some(stream.socket()),
+            #[cfg(unix)]
+            Self::Unix(_) => None,
         }
     }
 
@@ -29,15 +35,27 @@ impl AdapterChannel {
         match self {
             Self::Plain(stream) => stream.try_clone().map(Self::Plain),
             Self::Tls(stream) => stream.try_clone().map(|stream| Self::Tls(Box::new(stream))),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.try_clone().map(Self::Unix),
         }
     }
 
     pub(super) fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.socket().set_nonblocking(nonblocking)
+        match self {
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.set_nonblocking(nonblocking),
+            Self::Plain(stream) => stream.set_nonblocking(nonblocking),
+            Self::Tls(stream) => stream.socket().set_nonblocking(nonblocking),
+        }
     }
 
     pub(super) fn set_read_timeout(&self, limit: Option<Duration>) -> io::Result<()> {
-        self.socket().set_read_timeout(limit)
+        match self {
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.set_read_timeout(limit),
+            Self::Plain(stream) => stream.set_read_timeout(limit),
+            Self::Tls(stream) => stream.socket().set_read_timeout(limit),
+        }
     }
 
     /// Has the next bytes of the system acknowledged at once, where that can be said.
@@ -47,7 +65,9 @@ impl AdapterChannel {
     fn acknowledge_at_once(&self) {
         #[cfg(target_os = "linux")]
         // It saves time and changes nothing else, so it may fail.
-        self.socket().set_quickack(true).ok();
+        if let Some(stream) = self.tcp() {
+            stream.set_quickack(true).ok();
+        }
     }
 
     /// Ends the connection, for good.
@@ -55,12 +75,16 @@ impl AdapterChannel {
         match self {
             Self::Plain(stream) => hang_up(stream),
             Self::Tls(stream) => drop(stream.shutdown(Shutdown::Both)),
+            #[cfg(unix)]
+            Self::Unix(stream) => drop(stream.shutdown(Shutdown::Both)),
         }
     }
 
     /// Makes the end of the connection a reset, once every handle of it is dropped.
     pub(super) fn forget(&self) {
-        forgets(self.socket());
+        if let Some(stream) = self.tcp() {
+            forgets(stream);
+        }
     }
 
     /// Shuts down one direction or both.
@@ -68,6 +92,8 @@ impl AdapterChannel {
         match self {
             Self::Plain(stream) => stream.shutdown(how),
             Self::Tls(stream) => stream.shutdown(how),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.shutdown(how),
         }
     }
 }
@@ -77,6 +103,8 @@ impl Read for AdapterChannel {
         match self {
             Self::Plain(stream) => stream.read(room),
             Self::Tls(stream) => stream.read(room),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.read(room),
         }
     }
 }
@@ -86,6 +114,8 @@ impl Write for AdapterChannel {
         let n_written = match self {
             Self::Plain(stream) => stream.write(bytes),
             Self::Tls(stream) => stream.write(bytes),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.write(bytes),
         };
         self.acknowledge_at_once();
         n_written
@@ -95,6 +125,8 @@ impl Write for AdapterChannel {
         match self {
             Self::Plain(stream) => stream.flush(),
             Self::Tls(stream) => stream.flush(),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.flush(),
         }
     }
 }

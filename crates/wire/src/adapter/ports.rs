@@ -13,6 +13,8 @@ const TCP_TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 const UDP_TABLES: [&str; 2] = ["/proc/net/udp", "/proc/net/udp6"];
 /// The state of a socket that waits for connections. TCP_LISTEN of the Linux kernel, as `/proc/net/tcp` shows it.
 const LISTENING: u8 = 0x0a;
+/// The flag of a Unix socket that waits for connections. SO_ACCEPTCON of the Linux kernel, as `/proc/net/unix` shows it.
+const UNIX_LISTENING: u32 = 0x0001_0000;
 /// The time limit for a connection that is made only to see whether somebody listens. Chosen by feel: it asks the
 /// same machine.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -41,6 +43,8 @@ pub enum ListenAddress {
     Tcp(String),
     /// HOST:PORT of UDP.
     Udp(String),
+    /// The path of a Unix socket.
+    Unix(String),
 }
 
 impl fmt::Display for ListenAddress {
@@ -48,6 +52,7 @@ impl fmt::Display for ListenAddress {
         match self {
             Self::Tcp(address) => f.write_str(address),
             Self::Udp(address) => write!(f, "udp:{address}"),
+            Self::Unix(path) => write!(f, "unix:{path}"),
         }
     }
 }
@@ -58,6 +63,7 @@ impl ListenAddress {
         match self {
             Self::Tcp(address) => port_state(address),
             Self::Udp(address) => udp_state(address),
+            Self::Unix(path) => unix_state(path),
         }
     }
 
@@ -70,6 +76,7 @@ impl ListenAddress {
             (PortState::Closed, _) => false,
             (PortState::Unknown, Self::Tcp(address)) => is_here(address) && accepts(address),
             (PortState::Unknown, Self::Udp(address)) => is_here(address) && UdpSocket::bind(address).is_err(),
+            (PortState::Unknown, Self::Unix(path)) => accepts_unix(path),
         }
     }
 
@@ -78,7 +85,7 @@ impl ListenAddress {
     pub(super) fn lingering(&self) -> usize {
         match self {
             Self::Tcp(address) => lingering(address),
-            Self::Udp(_) => 0,
+            Self::Udp(_) | Self::Unix(_) => 0,
         }
     }
 
@@ -88,8 +95,36 @@ impl ListenAddress {
         match self {
             Self::Tcp(address) => accepts(address),
             Self::Udp(_) => self.state() != PortState::Closed,
+            Self::Unix(path) => accepts_unix(path),
         }
     }
+}
+
+/// Returns the state of the Unix socket at `path`: closed if there is no such file. The kernel lists sockets by the path
+/// that their server gave, which may be relative, so a socket that is not listed may listen all the same.
+fn unix_state(path: &str) -> PortState {
+    if !std::path::Path::new(path).exists() {
+        return PortState::Closed;
+    }
+    let Ok(table) = std::fs::read_to_string("/proc/net/unix") else { return PortState::Unknown };
+    let is_listed = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let flags = words.nth(3).and_then(|flags| u32::from_str_radix(flags, 16).ok());
+        flags.is_some_and(|flags| flags & UNIX_LISTENING != 0) && words.nth(3) == Some(path)
+    };
+    if table.lines().any(is_listed) { PortState::Listening } else { PortState::Unknown }
+}
+
+/// Returns whether a connection to the Unix socket at `path` is accepted.
+#[cfg(unix)]
+fn accepts_unix(path: &str) -> bool {
+    std::os::unix::net::UnixStream::connect(path).is_ok()
+}
+
+/// Returns false: there are no Unix sockets on this platform.
+#[cfg(not(unix))]
+fn accepts_unix(_path: &str) -> bool {
+    false
 }
 
 /// Returns the state of the UDP port at `address`.

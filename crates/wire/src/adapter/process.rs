@@ -16,9 +16,11 @@ use ioxide_record::event::ScriptPlace;
 
 use super::guardian::{ChildStreams, GuardedChild};
 use super::remote::{RemoteAdapter, SystemLink};
-use super::source::PipeSource;
+use super::source::{ByteSource, PipeSource};
+#[cfg(unix)]
+use super::terminal::{TerminalSource, open_pseudo_terminal};
 use super::wire::ProtocolWire;
-use super::{AdapterError, Interrupt, MessageLimits, RemoteConnection, StartProblem};
+use super::{AdapterError, ErrorStreamHub, Interrupt, MessageLimits, RemoteConnection, StartProblem};
 
 /// Bytes of the error stream kept. Chosen by feel: enough for a traceback.
 const MAX_TAIL: usize = 8 << 10;
@@ -54,7 +56,7 @@ pub(super) struct ErrorTail(Arc<Mutex<Vec<u8>>>);
 
 impl ErrorTail {
     /// Appends bytes and keeps the last `MAX_TAIL`.
-    fn push(&self, bytes: &[u8]) {
+    pub(super) fn push(&self, bytes: &[u8]) {
         let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend_from_slice(bytes);
         let excess = tail.len().saturating_sub(MAX_TAIL);
@@ -81,6 +83,10 @@ pub struct SystemProcess {
     tail: ErrorTail,
     /// The counter of the bytes that the process has read from its standard input.
     meter: PipeMeter,
+    /// True if it runs on a pseudo terminal.
+    is_on_terminal: bool,
+    /// The place for its error stream, where another connection reads it.
+    error_stream: Option<ErrorStreamHub>,
 }
 
 impl SystemProcess {
@@ -97,12 +103,24 @@ impl SystemProcess {
             ended: None,
             tail: ErrorTail::default(),
             meter: PipeMeter::default(),
+            is_on_terminal: false,
+            error_stream: connection.error_stream.clone(),
         }
     }
 
     /// Returns the command that starts it.
     pub(super) fn command(&self) -> &str {
         &self.command
+    }
+
+    /// Returns whether it runs on a pseudo terminal.
+    pub(super) fn is_on_terminal(&self) -> bool {
+        self.is_on_terminal
+    }
+
+    /// Returns the same process, run on a pseudo terminal.
+    pub(super) fn on_terminal(self) -> Self {
+        Self { is_on_terminal: true, ..self }
     }
 
     /// Returns the process, as a script starts it.
@@ -129,26 +147,60 @@ impl SystemProcess {
     }
 
     /// Starts the process afresh and returns the source of its output and the writer to its input.
-    pub(super) fn streams(&mut self) -> Result<(PipeSource, PatientWriter), AdapterError> {
+    pub(super) fn streams(&mut self) -> Result<(Box<dyn ByteSource>, PatientWriter), AdapterError> {
         self.kill();
-        (self.ended, self.tail) = (None, ErrorTail::default());
-        let started = GuardedChild::start(
-            shell(&self.command)
-                .envs(self.environment.iter().cloned())
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped()),
-        );
-        let (child, streams) = started.map_err(|error| self.start_error((&error).into()))?;
-        self.child = Some(child);
-        let ChildStreams { stdin: Some(stdin), stdout: Some(stdout), stderr: Some(stderr) } = streams else {
+        (self.ended, self.tail, self.meter) = (None, ErrorTail::default(), PipeMeter::default());
+        let mut command = shell(&self.command);
+        command.envs(self.environment.iter().cloned()).stderr(Stdio::piped());
+        if self.is_on_terminal {
+            return self.start_on_terminal(command);
+        }
+        let streams = self.spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()))?;
+        let ChildStreams { stdin: Some(stdin), stdout: Some(stdout), .. } = streams else {
             return Err(self.start_error(StartProblem::NotReady("its streams are missing".into())));
         };
-        let tail = self.tail.clone();
-        self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));
         let (patient, meter) = PatientWriter::new(stdin);
         self.meter = meter;
-        Ok((PipeSource::new(stdout), patient))
+        Ok((Box::new(PipeSource::new(stdout)), patient))
+    }
+
+    /// Starts the command, and reads its error stream.
+    fn spawn(&mut self, command: &mut Command) -> Result<ChildStreams, AdapterError> {
+        let started = GuardedChild::start(command);
+        let (child, mut streams) = started.map_err(|error| self.start_error((&error).into()))?;
+        self.child = Some(child);
+        match (streams.stderr.take(), &self.error_stream) {
+            (Some(stderr), Some(hub)) => hub.publish(stderr, self.tail.clone()),
+            (Some(stderr), None) => {
+                let tail = self.tail.clone();
+                self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));
+            }
+            (None, _) => (),
+        }
+        Ok(streams)
+    }
+
+    #[cfg(unix)]
+    fn start_on_terminal(
+        &mut self,
+        mut command: Command,
+    ) -> Result<(Box<dyn ByteSource>, PatientWriter), AdapterError> {
+        let wrong = |error: io::Error| self.start_error((&error).into());
+        let (ours, theirs) = open_pseudo_terminal().map_err(wrong)?;
+        let (writer, input) = (ours.try_clone().map_err(wrong)?, theirs.try_clone().map_err(wrong)?);
+        self.spawn(command.stdin(input).stdout(theirs))?;
+        // Our handles of its end must be gone, or its end would never be seen.
+        drop(command);
+        Ok((Box::new(TerminalSource::new(ours)), PatientWriter::from_writer(writer)))
+    }
+
+    /// Fails: there are no pseudo terminals on this platform.
+    #[cfg(not(unix))]
+    fn start_on_terminal(
+        &mut self,
+        _command: Command,
+    ) -> Result<(Box<dyn ByteSource>, PatientWriter), AdapterError> {
+        Err(self.start_error((&io::Error::from(io::ErrorKind::Unsupported)).into()))
     }
 
     /// Returns whether bytes were written to the process since its start and it has read none of them.
@@ -204,6 +256,16 @@ pub(super) struct PatientWriter {
 }
 
 impl PatientWriter {
+    /// Starts the thread that writes to `writer`; what was read of it is not known.
+    #[cfg(unix)]
+    pub(super) fn from_writer(mut writer: impl Write + Send + 'static) -> Self {
+        let (lines, taken) = sync_channel::<Vec<u8>>(UNREAD);
+        std::thread::spawn(move || {
+            taken.iter().try_for_each(|line| writer.write_all(&line).and_then(|()| writer.flush()))
+        });
+        Self { lines, given: Arc::default() }
+    }
+
     /// Starts the thread that writes to `stdin`; the meter shows how much of it the process has not read.
     fn new(stdin: ChildStdin) -> (Self, PipeMeter) {
         let (lines, taken) = sync_channel::<Vec<u8>>(UNREAD);

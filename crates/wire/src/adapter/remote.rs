@@ -18,8 +18,8 @@ use super::notation::{ProtocolNotation, WireNotation};
 use super::tls::Tls;
 use super::wire::ProtocolWire;
 use super::{
-    Adapter, AdapterError, ArrivedOutput, AwaitedPart, Interrupt, MessageLimits, Observation, SentInput,
-    VirtualDelay,
+    Adapter, AdapterError, ArrivedOutput, AwaitedPart, ErrorStreamHub, Interrupt, MessageLimits, Observation,
+    SentInput, VirtualDelay,
 };
 use crate::protocol::{
     AdvanceMessage, AdvancedMessage, ConfigureMessage, HelloMessage, InputMessage, OutputMessage, PartPlace,
@@ -56,6 +56,8 @@ pub struct RemoteConnection {
     pub message_limit: Option<Duration>,
     /// The encryption of connections to an address; `None` for plain TCP.
     pub tls: Option<Tls>,
+    /// The place for the error stream of a process, where another connection reads it.
+    pub error_stream: Option<ErrorStreamHub>,
     /// The time for which a refused connection is tried again while the system starts.
     pub reach: Duration,
     /// The flag that ends every wait.
@@ -75,6 +77,7 @@ impl Default for RemoteConnection {
             limit: Duration::from_secs(10),
             message_limit: None,
             tls: None,
+            error_stream: None,
             reach: Duration::ZERO,
             interrupt: Interrupt::never(),
         }

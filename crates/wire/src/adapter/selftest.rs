@@ -21,7 +21,7 @@ use super::remote::{
 };
 use super::tcp::TcpConnection;
 use super::wire::ProtocolWire;
-use super::{AdapterError, AwaitedPart, SutSpec};
+use super::{AdapterError, AwaitedPart, ListenAddress, SutSpec};
 use crate::protocol::{
     ByeMessage, ConfigureMessage, HelloMessage, InputMessage, LabelInfo, MessageDirection, OutputMessage,
     ProtocolMessage, ResetKind, ResetMessage,
@@ -78,7 +78,14 @@ pub fn selftest(
     match spec {
         SutSpec::Stdio(command) => talk(SystemProcess::new(command, connection), model, connection),
         SutSpec::Tcp(address) => talk(TcpConnection::new(address, connection), model, connection),
-        SutSpec::Model(_) | SutSpec::Udp(_) => (Vec::new(), String::new()),
+        SutSpec::Unix(path) => {
+            talk(TcpConnection::at(ListenAddress::Unix(path.clone()), connection), model, connection)
+        }
+        SutSpec::Model(_)
+        | SutSpec::Udp(_)
+        | SutSpec::Serial { .. }
+        | SutSpec::Terminal(_)
+        | SutSpec::ErrorStream(_) => (Vec::new(), String::new()),
     }
 }
 

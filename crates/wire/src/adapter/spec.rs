@@ -20,13 +20,35 @@ pub enum SutSpec {
     Tcp(String),
     /// An address to which datagrams are sent.
     Udp(String),
+    /// The path of a Unix socket.
+    Unix(String),
+    /// A serial line.
+    Serial {
+        /// The path of the device.
+        device: String,
+        /// Its speed; `None` to leave it as it is.
+        baud: Option<u32>,
+    },
+    /// A command that runs on a pseudo terminal.
+    Terminal(String),
+    /// The error stream of the process of another connection, which has this name.
+    ErrorStream(String),
 }
 
 impl SutSpec {
-    /// Returns whether it is the address of a server, which may be started apart from the connection.
+    /// Returns whether it is the address of a system, which may be started apart from the connection.
     #[must_use]
     pub fn is_address(&self) -> bool {
-        self.listen_address().is_some()
+        matches!(self, Self::Tcp(_) | Self::Udp(_) | Self::Unix(_) | Self::Serial { .. })
+    }
+
+    /// Returns the command that is started with the connection.
+    #[must_use]
+    pub fn command(&self) -> Option<&str> {
+        match self {
+            Self::Stdio(command) | Self::Terminal(command) => Some(command),
+            _ => None,
+        }
     }
 
     /// Returns the address at which a server must listen.
@@ -35,7 +57,12 @@ impl SutSpec {
         match self {
             Self::Tcp(address) => Some(ListenAddress::Tcp(address.clone())),
             Self::Udp(address) => Some(ListenAddress::Udp(address.clone())),
-            Self::Model(_) | Self::Stdio(_) => None,
+            Self::Unix(path) => Some(ListenAddress::Unix(path.clone())),
+            Self::Model(_)
+            | Self::Stdio(_)
+            | Self::Serial { .. }
+            | Self::Terminal(_)
+            | Self::ErrorStream(_) => None,
         }
     }
 }
@@ -47,6 +74,10 @@ impl fmt::Display for SutSpec {
             Self::Stdio(command) => write!(f, "stdio:{command}"),
             Self::Tcp(address) => write!(f, "tcp:{address}"),
             Self::Udp(address) => write!(f, "udp:{address}"),
+            Self::Unix(path) => write!(f, "unix:{path}"),
+            Self::Serial { device, .. } => write!(f, "serial:{device}"),
+            Self::Terminal(command) => write!(f, "pty:{command}"),
+            Self::ErrorStream(name) => write!(f, "stderr:{name}"),
         }
     }
 }
@@ -55,7 +86,7 @@ impl fmt::Display for SutSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadSpec {
     /// The text has no `kind:` in front.
-    #[error("`{0}` names no kind of system; write `model:FILE`, `stdio:COMMAND` or `tcp:ADDR`")]
+    #[error("`{0}` names no kind of system; write `model:FILE`, `stdio:COMMAND`, `tcp:ADDR` or `unix:PATH`")]
     NoKind(String),
     /// The kind is unknown.
     #[error("there is no kind of system `{0}`{proposal}", proposal = propose_kind(.0))]
@@ -69,7 +100,7 @@ pub enum BadSpec {
 }
 
 /// The kinds of systems that a text can name.
-const KINDS: [&str; 3] = ["model", "stdio", "tcp"];
+const KINDS: [&str; 4] = ["model", "stdio", "tcp", "unix"];
 
 /// Returns the end of a message about a kind that does not exist: the one that was probably meant, else all of them.
 fn propose_kind(kind: &str) -> String {
@@ -89,6 +120,7 @@ impl FromStr for SutSpec {
             "model" => Self::Model(rest.into()),
             "stdio" => Self::Stdio(rest.into()),
             "tcp" => Self::Tcp(rest.into()),
+            "unix" => Self::Unix(rest.into()),
             _ => return Err(BadSpec::UnknownKind(kind.into())),
         };
         if rest.is_empty() {

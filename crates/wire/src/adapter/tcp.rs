@@ -37,14 +37,26 @@ impl TcpAdapter {
         model: Arc<Model>,
         connection: RemoteConnection,
     ) -> Result<Self, AdapterError> {
-        let socket = TcpConnection::new(address, &connection).with_timing(model.sts.is_timed());
+        Self::connect_to(&ListenAddress::Tcp(address.to_owned()), model, connection)
+    }
+
+    /// Connects to a TCP address or a Unix socket, and greets.
+    ///
+    /// # Errors
+    /// If nothing listens there, or does not greet as it should.
+    pub fn connect_to(
+        place: &ListenAddress,
+        model: Arc<Model>,
+        connection: RemoteConnection,
+    ) -> Result<Self, AdapterError> {
+        let socket = TcpConnection::at(place.clone(), &connection).with_timing(model.sts.is_timed());
         Self::new(socket, model, connection)
     }
 }
 
 /// The socket behind a [`TcpAdapter`].
 pub struct TcpConnection {
-    address: String,
+    place: ListenAddress,
     limit: Duration,
     limits: MessageLimits,
     interrupt: Interrupt,
@@ -58,9 +70,14 @@ pub struct TcpConnection {
 impl TcpConnection {
     /// The socket at `address`, not connected yet.
     pub(super) fn new(address: &str, connection: &RemoteConnection) -> Self {
+        Self::at(ListenAddress::Tcp(address.to_owned()), connection)
+    }
+
+    /// The socket at `place`, not connected yet.
+    pub(super) fn at(place: ListenAddress, connection: &RemoteConnection) -> Self {
         let RemoteConnection { limit, interrupt, .. } = *connection;
         let (tls, limits) = (connection.tls.clone(), connection.message_limits());
-        Self { address: address.to_owned(), limit, limits, interrupt, is_timed: false, tls, stream: None }
+        Self { place, limit, limits, interrupt, is_timed: false, tls, stream: None }
     }
 
     /// Returns the same socket for a model with clocks, or one without.
@@ -69,8 +86,11 @@ impl TcpConnection {
     }
 
     /// Returns the address, as a script connects to it.
-    pub(super) fn script_place(&self) -> ScriptPlace {
-        ScriptPlace::Tcp(self.address.clone())
+    pub(super) fn script_place(&self) -> Option<ScriptPlace> {
+        match &self.place {
+            ListenAddress::Tcp(address) => Some(ScriptPlace::Tcp(address.clone())),
+            ListenAddress::Udp(_) | ListenAddress::Unix(_) => None,
+        }
     }
 
     /// Returns the encryption, as a script needs it; `None` if there is none.
@@ -79,35 +99,60 @@ impl TcpConnection {
     }
 
     fn start_error(&self, error: &io::Error) -> AdapterError {
-        AdapterError::Start { what: self.address.clone(), reason: error.into() }
+        AdapterError::Start { what: self.place.to_string(), reason: error.into() }
     }
 
-    /// Connects in a thread of its own, so that waiting can be interrupted.
-    pub(super) fn connect(&self) -> Result<TcpStream, AdapterError> {
+    /// Calls `connect` in a thread of its own, so that waiting can be interrupted.
+    fn connected<S: Send + 'static>(
+        &self,
+        connect: impl FnOnce() -> io::Result<S> + Send + 'static,
+    ) -> Result<S, AdapterError> {
         let (sender, connected) = sync_channel(1);
-        let (address, limit) = (self.address.clone(), self.limit);
-        std::thread::spawn(move || sender.send(connected_to(&address, limit)));
-        let stream = match self.interrupt.receive(&connected, Instant::now() + limit)? {
-            Some(stream) => stream.map_err(|reason| self.start_error(&reason))?,
-            None => return Err(AdapterError::Late { awaited: AwaitedPart::Connection, limit }),
-        };
-        let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(limit)));
-        prepared.map_err(|error| self.start_error(&error))?;
-        Ok(stream)
+        std::thread::spawn(move || sender.send(connect()));
+        match self.interrupt.receive(&connected, Instant::now() + self.limit)? {
+            Some(stream) => stream.map_err(|reason| self.start_error(&reason)),
+            None => Err(AdapterError::Late { awaited: AwaitedPart::Connection, limit: self.limit }),
+        }
     }
 
     /// Connects, and encrypts the connection if that is wanted.
     pub(super) fn channel(&self) -> Result<AdapterChannel, AdapterError> {
-        let stream = self.connect()?;
+        match &self.place {
+            ListenAddress::Tcp(address) => self.tcp_channel(address),
+            ListenAddress::Unix(path) => self.unix_channel(path),
+            ListenAddress::Udp(_) => Err(self.start_error(&io::ErrorKind::Unsupported.into())),
+        }
+    }
+
+    fn tcp_channel(&self, address: &str) -> Result<AdapterChannel, AdapterError> {
+        let (name, limit) = (address.to_owned(), self.limit);
+        let stream = self.connected(move || connected_to(&name, limit))?;
+        let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(limit)));
+        prepared.map_err(|error| self.start_error(&error))?;
         let Some(tls) = &self.tls else { return Ok(AdapterChannel::Plain(stream)) };
-        match tls.handshake(stream, &self.address, self.limit, self.interrupt) {
+        match tls.handshake(stream, address, self.limit, self.interrupt) {
             Ok(stream) => Ok(AdapterChannel::Tls(Box::new(stream))),
             Err(HandshakeError::TimedOut) => {
                 self.interrupt.check()?;
                 Err(AdapterError::Late { awaited: AwaitedPart::TlsHandshake, limit: self.limit })
             }
-            Err(error) => Err(AdapterError::Tls { what: self.address.clone(), reason: error.to_string() }),
+            Err(error) => Err(AdapterError::Tls { what: address.to_owned(), reason: error.to_string() }),
         }
+    }
+
+    #[cfg(unix)]
+    fn unix_channel(&self, path: &str) -> Result<AdapterChannel, AdapterError> {
+        let path = path.to_owned();
+        let stream = self.connected(move || std::os::unix::net::UnixStream::connect(path))?;
+        let prepared = stream.set_write_timeout(Some(self.limit));
+        prepared.map_err(|error| self.start_error(&error))?;
+        Ok(AdapterChannel::Unix(stream))
+    }
+
+    /// Fails: there are no Unix sockets on this platform.
+    #[cfg(not(unix))]
+    fn unix_channel(&self, _path: &str) -> Result<AdapterChannel, AdapterError> {
+        Err(self.start_error(&io::ErrorKind::Unsupported.into()))
     }
 
     /// Connects afresh and returns the source of incoming bytes and the writer of outgoing ones.
@@ -142,7 +187,7 @@ impl TcpConnection {
 
     /// Returns the address.
     pub(super) fn listen_address(&self) -> ListenAddress {
-        ListenAddress::Tcp(self.address.clone())
+        self.place.clone()
     }
 
     pub(super) fn hang_up(&mut self) {
@@ -176,7 +221,7 @@ impl SystemLink for TcpConnection {
 
     fn place(&self) -> Option<ScriptPlace> {
         // No script speaks the adapter protocol over an encrypted connection.
-        self.tls.is_none().then(|| self.script_place())
+        self.script_place().filter(|_| self.tls.is_none())
     }
 
     fn starts_system(&self) -> bool {

@@ -258,7 +258,10 @@ fn systems_are_named_by_kind() {
     check("tcp:", Err(BadSpec::Empty("tcp".into())));
     check("serial:com1", Err(BadSpec::UnknownKind("serial".into())));
     let message = |kind: &str| BadSpec::UnknownKind(kind.into()).to_string();
-    assert_eq!(message("serial"), "there is no kind of system `serial`; there are `model`, `stdio`, `tcp`");
+    assert_eq!(
+        message("serial"),
+        "there is no kind of system `serial`; there are `model`, `stdio`, `tcp`, `unix`"
+    );
     assert_eq!(message("modle"), "there is no kind of system `modle`; did you mean `model`?");
     check("a.iox", Err(BadSpec::NoKind("a.iox".into())));
 }

@@ -196,6 +196,11 @@ impl TextAdapter {
             |steps: &[ResetStep]| steps.iter().map(ResetStep::pattern).collect::<Result<Vec<_>, _>>();
         let step_answers =
             [patterns(&protocol.on_connect).map_err(bad_step)?, patterns(&protocol.reset).map_err(bad_step)?];
+        if protocol.has_connection_inputs() && !link.can_be_closed() {
+            let reason = "a serial line, a terminal or an error stream cannot be opened and closed by inputs";
+            let reason = StartProblem::Description(reason.into());
+            return Err(AdapterError::Start { what: "the connection".into(), reason });
+        }
         if protocol.is_abrupt() && model.sts.is_timed() {
             let reason =
                 "an abrupt `disconnect` may lose messages unseen, which a model with clocks does not allow";
@@ -306,7 +311,12 @@ impl TextAdapter {
             return Ok(Some(frame));
         }
         if let Some(live) = &mut self.live {
-            let Some(bytes) = live.messages.next_bytes(deadline)? else { return Ok(None) };
+            let next = match live.messages.next_bytes(deadline) {
+                // A program may close its error stream; the connection of its process shows its end.
+                Err(AdapterError::Closed) if self.link.is_error_stream() => None,
+                next => next?,
+            };
+            let Some(bytes) = next else { return Ok(None) };
             let (begun, at) = live.messages.arrival();
             return Ok(Some(ArrivedFrame { bytes, begun, at }));
         }
@@ -623,7 +633,9 @@ impl Adapter for TextAdapter {
     }
 
     fn first_reply_limit(&self) -> Option<Duration> {
-        self.live.as_ref().is_some_and(|live| !live.has_spoken).then_some(self.limit)
+        let is_cold = self.live.as_ref().is_some_and(|live| !live.has_spoken);
+        // Nobody is answered on an error stream.
+        (is_cold && !self.link.is_error_stream()).then_some(self.limit)
     }
 
     /// A message that has begun is given its time: half a message is no silence.

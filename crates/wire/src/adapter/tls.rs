@@ -24,6 +24,7 @@ use thiserror::Error;
 
 use self::problem::{describe, describe_io};
 use super::Interrupt;
+use crate::codec::layout::hex;
 
 /// Bytes read at once. The longest record of TLS.
 const CHUNK: usize = 16 << 10;
@@ -50,6 +51,8 @@ pub enum Roots {
     System,
     /// Those in this file, and no others.
     File(PathBuf),
+    /// Nobody: the certificate must be the one with this SHA-256 fingerprint.
+    Fingerprint([u8; 32]),
     /// Anybody: certificates are not checked.
     Anybody,
 }
@@ -122,9 +125,10 @@ impl Tls {
         ScriptTls {
             authorities: match roots {
                 Roots::File(path) => Some(text(path)),
-                Roots::System | Roots::Anybody => None,
+                Roots::System | Roots::Fingerprint(_) | Roots::Anybody => None,
             },
-            is_unchecked: *roots == Roots::Anybody,
+            // A script has no check of fingerprints.
+            is_unchecked: matches!(roots, Roots::Anybody | Roots::Fingerprint(_)),
             name: name.clone(),
             identity: identity.as_ref().map(|(certificate, key)| (text(certificate), text(key))),
         }
@@ -177,7 +181,10 @@ fn host_of(address: &str) -> &str {
 fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, BadTls> {
     let mut store = RootCertStore::empty();
     match roots {
-        Roots::Anybody => return Ok(Arc::new(Unchecked(provider))),
+        Roots::Anybody => return Ok(Arc::new(Unchecked { provider, fingerprint: None })),
+        Roots::Fingerprint(fingerprint) => {
+            return Ok(Arc::new(Unchecked { provider, fingerprint: Some(*fingerprint) }));
+        }
         Roots::File(path) => {
             for certificate in certificates(path)? {
                 store.add(certificate).map_err(|error| unreadable(path, &describe(&error)))?;
@@ -207,20 +214,44 @@ fn unreadable(path: &Path, error: &impl fmt::Display) -> BadTls {
     BadTls::Unusable { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// Trusts everybody; signatures are checked all the same.
+/// Trusts everybody, or whoever has the certificate with a fingerprint; signatures are checked all the same, so the
+/// other side has its key.
 #[derive(Debug)]
-struct Unchecked(Arc<CryptoProvider>);
+struct Unchecked {
+    provider: Arc<CryptoProvider>,
+    /// The SHA-256 of the certificate that is accepted; `None` for any.
+    fingerprint: Option<[u8; 32]>,
+}
+
+/// Returns the SHA-256 of a certificate; `None` if the provider has no such hash.
+fn sha256(certificate: &[u8]) -> Option<Vec<u8>> {
+    let suite = ring::cipher_suite::TLS13_AES_128_GCM_SHA256.tls13()?;
+    Some(suite.common.hash_provider.hash(certificate).as_ref().to_vec())
+}
+
+/// Returns bytes as a fingerprint is written.
+fn show_fingerprint(bytes: &[u8]) -> String {
+    format!("sha256:{}", hex(bytes))
+}
 
 impl ServerCertVerifier for Unchecked {
     fn verify_server_cert(
         &self,
-        _certificate: &CertificateDer<'_>,
+        certificate: &CertificateDer<'_>,
         _others: &[CertificateDer<'_>],
         _name: &ServerName<'_>,
         _ocsp: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
+        let Some(expected) = self.fingerprint else { return Ok(ServerCertVerified::assertion()) };
+        let found = sha256(certificate).unwrap_or_default();
+        if found == expected {
+            return Ok(ServerCertVerified::assertion());
+        }
+        Err(rustls::Error::General(format!(
+            "its certificate has the fingerprint {}, not the one of `fingerprint`",
+            show_fingerprint(&found)
+        )))
     }
 
     fn verify_tls12_signature(
@@ -229,7 +260,7 @@ impl ServerCertVerifier for Unchecked {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls12_signature(message, certificate, signed, algorithms)
     }
 
@@ -239,12 +270,12 @@ impl ServerCertVerifier for Unchecked {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls13_signature(message, certificate, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

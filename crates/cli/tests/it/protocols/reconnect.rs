@@ -141,7 +141,9 @@ fn a_server_that_stops_listening_is_not_silent() {
 /// What a system sends on a connection that is closed in order is read, half a message included.
 #[test]
 fn half_a_message_at_a_clean_end_is_no_message() {
-    let address = serving(|mut stream| drop(serve_session(&mut stream, false, "good")));
+    let address = serving(|mut stream| {
+        let _ = serve_session(&mut stream, false, "good");
+    });
     Folder::new(SESSION, &session_system(&address, "")).test(FAIL, &["half a message", "good"]);
 }
 

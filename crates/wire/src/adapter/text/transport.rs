@@ -1,20 +1,23 @@
 //! The ways to a system that speaks text or binary messages: a process, a socket, datagrams.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use ioxide_record::event::{ScriptPlace, ScriptTls};
 
 use crate::adapter::frames::Frames;
-use crate::adapter::ports::PortState;
-use crate::adapter::process::SystemProcess;
+use crate::adapter::ports::{ListenAddress, PortState};
+use crate::adapter::process::{PatientWriter, SystemProcess};
 use crate::adapter::remote::SystemLink;
+use crate::adapter::source::ByteSource;
 use crate::adapter::tcp::TcpConnection;
+#[cfg(unix)]
+use crate::adapter::terminal::{TerminalSource, open_device};
 use crate::adapter::udp::{Datagrams, UdpConnection};
 use crate::adapter::{
-    AdapterError, Framing, Interrupt, MessageLimits, RemoteConnection, StartProblem, SutSpec,
+    AdapterError, ErrorStreamHub, Framing, Interrupt, MessageLimits, RemoteConnection, StartProblem, SutSpec,
 };
 use crate::codec::text::FrameJoining;
 
@@ -23,6 +26,13 @@ pub(super) enum Transport {
     Process(SystemProcess),
     Socket(TcpConnection),
     Datagrams(UdpConnection),
+    /// A serial line.
+    Device {
+        path: String,
+        baud: Option<u32>,
+    },
+    /// The error stream of a process that another connection starts.
+    ErrorStream(ErrorStreamHub),
 }
 
 /// The messages that arrive: cut out of a stream, or one in each datagram.
@@ -51,6 +61,15 @@ impl Transport {
             SutSpec::Tcp(address) => {
                 Self::Socket(TcpConnection::new(address, connection).with_timing(is_timed))
             }
+            SutSpec::Unix(path) => {
+                let place = ListenAddress::Unix(path.clone());
+                Self::Socket(TcpConnection::at(place, connection).with_timing(is_timed))
+            }
+            SutSpec::Terminal(command) => {
+                Self::Process(SystemProcess::new(command, connection).on_terminal())
+            }
+            SutSpec::Serial { device, baud } => Self::Device { path: device.clone(), baud: *baud },
+            SutSpec::ErrorStream(_) => Self::ErrorStream(connection.error_stream.clone().unwrap_or_default()),
             SutSpec::Udp(address) => Self::Datagrams(UdpConnection::new(address, connection, is_timed)),
             SutSpec::Model(file) => {
                 let reason = StartProblem::Description("a model speaks no text".into());
@@ -74,6 +93,15 @@ impl Transport {
                 let (reader, writer) = socket.streams()?;
                 (Frames::new(reader, framing, limits, interrupt), Box::new(writer))
             }
+            Self::Device { path, baud } => {
+                let (reader, writer) = open_line(path, *baud)?;
+                (Frames::new(reader, framing, limits, interrupt), writer)
+            }
+            Self::ErrorStream(hub) => {
+                let missing = || AdapterError::Ended { status: "its process is not running".into() };
+                let reader = hub.take().ok_or_else(missing)?;
+                (Frames::new(reader, framing, limits, interrupt), Box::new(io::sink()))
+            }
             Self::Datagrams(udp) => {
                 let (datagrams, writer) = udp.open()?;
                 return Ok((MessageSource::Datagrams(datagrams), Box::new(writer)));
@@ -91,7 +119,7 @@ impl Transport {
     pub(super) fn status(&mut self, patience: Duration) -> Option<ExitStatus> {
         match self {
             Self::Process(process) => process.status(patience),
-            Self::Socket(_) | Self::Datagrams(_) => None,
+            Self::Socket(_) | Self::Datagrams(_) | Self::Device { .. } | Self::ErrorStream(_) => None,
         }
     }
 
@@ -102,9 +130,8 @@ impl Transport {
             Self::Process(process) => {
                 process.status(Duration::ZERO).map_or(Ok(()), |ended| Err(ended.into()))
             }
-            Self::Socket(_) => Ok(()),
             Self::Datagrams(udp) if udp.is_gone() => Err(udp.gone_error()),
-            Self::Datagrams(_) => Ok(()),
+            Self::Socket(_) | Self::Datagrams(_) | Self::Device { .. } | Self::ErrorStream(_) => Ok(()),
         }
     }
 
@@ -113,11 +140,26 @@ impl Transport {
         !matches!(self, Self::Datagrams(_))
     }
 
+    /// Returns whether the connection can be closed and opened by inputs: a terminal has no end that could be sent, and
+    /// an error stream belongs to another connection.
+    pub(super) fn can_be_closed(&self) -> bool {
+        match self {
+            Self::Process(process) => !process.is_on_terminal(),
+            Self::Socket(_) | Self::Datagrams(_) => true,
+            Self::Device { .. } | Self::ErrorStream(_) => false,
+        }
+    }
+
+    /// Returns whether it is the error stream of another connection's process, whose end that connection reports.
+    pub(super) fn is_error_stream(&self) -> bool {
+        matches!(self, Self::ErrorStream(_))
+    }
+
     /// Returns the exit code of a process that has ended.
     pub(super) fn exit_status(&mut self) -> Option<i32> {
         match self {
             Self::Process(process) => process.exit_status(),
-            Self::Socket(_) | Self::Datagrams(_) => None,
+            Self::Socket(_) | Self::Datagrams(_) | Self::Device { .. } | Self::ErrorStream(_) => None,
         }
     }
 
@@ -125,16 +167,19 @@ impl Transport {
     pub(super) fn last_words(&self) -> String {
         match self {
             Self::Process(process) => process.last_words(),
-            Self::Socket(_) | Self::Datagrams(_) => String::new(),
+            Self::Socket(_) | Self::Datagrams(_) | Self::Device { .. } | Self::ErrorStream(_) => {
+                String::new()
+            }
         }
     }
 
     /// Returns the place and the encryption, as a script needs them; `None` if no script can reach the system.
     pub(super) fn script_place(&self) -> Option<(ScriptPlace, Option<ScriptTls>)> {
         match self {
+            Self::Process(process) if process.is_on_terminal() => None,
             Self::Process(process) => Some((process.script_place(), None)),
-            Self::Socket(socket) => Some((socket.script_place(), socket.script_tls())),
-            Self::Datagrams(_) => None,
+            Self::Socket(socket) => Some((socket.script_place()?, socket.script_tls())),
+            Self::Datagrams(_) | Self::Device { .. } | Self::ErrorStream(_) => None,
         }
     }
 
@@ -150,14 +195,14 @@ impl Transport {
         match self {
             Self::Process(process) => process.kill(),
             Self::Socket(socket) => socket.abort(),
-            Self::Datagrams(_) => (),
+            Self::Datagrams(_) | Self::Device { .. } | Self::ErrorStream(_) => (),
         }
     }
 
     /// Returns whether somebody listens at the address of the system; unknown for a process.
     pub(super) fn listen_state(&self) -> PortState {
         match self {
-            Self::Process(_) => PortState::Unknown,
+            Self::Process(_) | Self::Device { .. } | Self::ErrorStream(_) => PortState::Unknown,
             Self::Socket(socket) => socket.listen_address().state(),
             Self::Datagrams(udp) => udp.listen_address().state(),
         }
@@ -168,9 +213,31 @@ impl Transport {
         match self {
             Self::Process(process) => process.kill(),
             Self::Socket(socket) => socket.hang_up(),
-            Self::Datagrams(_) => (),
+            Self::Datagrams(_) | Self::Device { .. } | Self::ErrorStream(_) => (),
         }
     }
+}
+
+/// Opens a serial line; returns its bytes and the writer to it.
+#[cfg(unix)]
+fn open_line(
+    path: &str,
+    baud: Option<u32>,
+) -> Result<(Box<dyn ByteSource>, Box<dyn Write + Send>), AdapterError> {
+    let wrong = |error: io::Error| AdapterError::Start { what: path.to_owned(), reason: (&error).into() };
+    let line = open_device(path, baud).map_err(wrong)?;
+    let writer = PatientWriter::from_writer(line.try_clone().map_err(wrong)?);
+    Ok((Box::new(TerminalSource::new(line)), Box::new(writer)))
+}
+
+/// Fails: there are no serial lines on this platform.
+#[cfg(not(unix))]
+fn open_line(
+    path: &str,
+    _baud: Option<u32>,
+) -> Result<(Box<dyn ByteSource>, Box<dyn Write + Send>), AdapterError> {
+    let error = io::Error::from(io::ErrorKind::Unsupported);
+    Err(AdapterError::Start { what: path.to_owned(), reason: (&error).into() })
 }
 
 impl fmt::Display for Transport {
@@ -179,6 +246,8 @@ impl fmt::Display for Transport {
             Self::Process(process) => f.write_str(process.command()),
             Self::Socket(socket) => write!(f, "{}", socket.listen_address()),
             Self::Datagrams(udp) => write!(f, "{}", udp.listen_address()),
+            Self::Device { path, .. } => f.write_str(path),
+            Self::ErrorStream(_) => f.write_str("the error stream"),
         }
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn describe(error: &Error) -> String {
             format!("the system has no version or cipher of TLS in common with ioxide ({problem:?})")
         }
         Error::PeerMisbehaved(problem) => format!("the system violates TLS ({problem:?})"),
+        Error::General(text) => text.clone(),
         Error::HandshakeNotComplete => "the handshake is not complete".into(),
         Error::FailedToGetCurrentTime => "the clock of this machine cannot be read".into(),
         other => other.to_string(),

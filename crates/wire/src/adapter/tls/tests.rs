@@ -353,3 +353,20 @@ fn a_connection_can_be_ended_while_somebody_writes() {
     assert!(before.elapsed() < SOON / 4, "{:?}", before.elapsed());
     written.join().unwrap().unwrap_err();
 }
+
+/// A self-signed certificate is accepted by its fingerprint, whatever its name is, and no other one is.
+#[test]
+fn a_certificate_is_accepted_by_its_fingerprint() {
+    let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(sha256(b"abc").map(|hash| hex(&hash)).as_deref(), Some(known), "FIPS 180-2, B.1");
+    let (server, other) = (encrypted(echo), encrypted(echo));
+    let fingerprint = |server: &Encrypted| {
+        let certificate = certificates(server.ca.path()).unwrap().remove(0);
+        <[u8; 32]>::try_from(sha256(&certificate).unwrap()).unwrap()
+    };
+    let own = Roots::Fingerprint(fingerprint(&server));
+    assert_eq!(text(&server.address, &server.connection(own, Some("example.org"))).reset(), Ok(()));
+    let wrong = refusal(&server, &server.connection(Roots::Fingerprint(fingerprint(&other)), None));
+    let shown = format!("its certificate has the fingerprint sha256:{}", hex(&fingerprint(&server)));
+    assert!(wrong.contains(&shown), "{wrong}");
+}
