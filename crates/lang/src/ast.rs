@@ -30,7 +30,7 @@ pub enum PreambleItem {
     /// `use Colour, Job from "types.iox"`.
     Use(SharedUse),
     /// A constant, type, enum, record or function.
-    Item(ModelItem),
+    Item(Box<ModelItem>),
 }
 
 /// Declarations that are taken from another file.

@@ -35,7 +35,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-pub(crate) use self::descent::{Descent, DescentKind, NumberFacts, number_descents};
+pub(crate) use self::descent::{CallDescent, DescentKind, NumberFacts, number_descents};
 pub(crate) use self::part::PartNames;
 use crate::ast::{Expr, Name, Type, TypeKind};
 use crate::resolve::NameTable;
@@ -110,9 +110,9 @@ pub(crate) struct ParameterPart {
 pub(crate) struct FunctionInProgress {
     pub(crate) id: FnId,
     /// The ways in which every call so far descends.
-    pub(crate) descends: Vec<Descent>,
+    pub(crate) descends: Vec<CallDescent>,
     /// The ways in which calls descend on numbers, by the place of the call.
-    pub(crate) on_numbers: FxHashMap<Span, Vec<Descent>>,
+    pub(crate) on_numbers: FxHashMap<Span, Vec<CallDescent>>,
     /// False after a call that descends on none of them.
     pub(crate) may_end: bool,
 }

@@ -263,7 +263,7 @@ fn copy_declarations(path: &str, text: &str) -> String {
     let file = sources.add(path, text);
     let (tree, _) = ioxide_lang::parse(&sources, file);
     let shared = tree.preamble.into_iter().filter_map(|item| match item {
-        PreambleItem::Item(item) => Some(item),
+        PreambleItem::Item(item) => Some(*item),
         PreambleItem::Use(_) => None,
     });
     let items: Vec<ModelItem> =

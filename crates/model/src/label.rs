@@ -55,8 +55,8 @@ impl Label {
     }
 }
 
-/// Returns the name of a message as the text of a model declares it: in backquotes if it needs them. The language has one
-/// name for one message, so an output that is called like an input has `_out` behind it.
+/// Returns the name of a message as the text of a model declares it: in backquotes if it needs them. The language has
+/// one name for one message, so an output that is called like an input has `_out` behind it.
 #[must_use]
 pub fn source_message_name(sts: &Sts, gate: GateId) -> String {
     let own = &sts.gates[gate];

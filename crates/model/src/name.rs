@@ -1,7 +1,7 @@
 //! Names as the modelling language writes them: an identifier as it is, any other name in backquotes.
 //!
-//! Protocols call their messages `INIT-CHLO` or `ServerHello & Certificate`. Such a name is used as it is everywhere but
-//! in the text of a model, where it stands in backquotes.
+//! Protocols call their messages `INIT-CHLO` or `ServerHello & Certificate`. Such a name is used as it is everywhere
+//! but in the text of a model, where it stands in backquotes.
 
 use std::borrow::Cow;
 

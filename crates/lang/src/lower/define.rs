@@ -22,7 +22,7 @@ use crate::parser::Parser;
 use crate::resolve::{DefinitionOrder, NameTable, definition_order, each_child};
 use crate::sink::{FindingSink, Reported};
 use crate::typeck::{
-    BoundName, DeclaredItem, Descent, ExprContext, FieldItem, FnItem, FunctionInProgress, GateItem,
+    BoundName, CallDescent, DeclaredItem, ExprContext, FieldItem, FnItem, FunctionInProgress, GateItem,
     NumberFacts, ObligationCause, SortRole, ValueItem, number_descents,
 };
 
@@ -358,7 +358,7 @@ impl<'a> Lowering<'a, '_> {
             _ => None,
         });
         let on_numbers = number_descents(decl, known.collect(), &|name| self.constant_number(name));
-        let descends = Descent::all(&is_number);
+        let descends = CallDescent::all(&is_number);
         self.cx.defining = Some(FunctionInProgress { id, descends, on_numbers, may_end: true });
         let body = self.cx.pool.tt();
         let item = FnItem { recursive: Some(id), params: params.to_vec(), body, obligations: Vec::new() };
@@ -378,7 +378,7 @@ impl<'a> Lowering<'a, '_> {
             self.cx.sink.error(|| obligation_finding(decl, cause));
         }
         let descends = self.cx.defining.as_ref().and_then(|defining| defining.descends.first().copied());
-        self.cx.pool.define_function(id, body, descends.map_or_else(Vec::new, Descent::deciding));
+        self.cx.pool.define_function(id, body, descends.map_or_else(Vec::new, CallDescent::deciding));
     }
 
     /// Returns whether an obligation holds for all values of its parameters, which must be few.

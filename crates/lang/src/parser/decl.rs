@@ -77,7 +77,7 @@ impl Parser<'_> {
 
     fn parse_shared(&mut self) -> ParseResult<PreambleItem> {
         if !self.at_word("use") {
-            return self.parse_item().map(PreambleItem::Item);
+            return self.parse_item().map(|item| PreambleItem::Item(Box::new(item)));
         }
         let start = self.span();
         self.bump();

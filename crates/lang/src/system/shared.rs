@@ -17,8 +17,8 @@ use crate::{extension, parser, suggest};
 /// The depth of files that take declarations from each other. Chosen by feel; it bounds the recursion.
 const MAX_DEPTH: usize = 16;
 
-/// Returns the declarations in front of the models of `tree`, which is that of `file`, and those that it takes from other
-/// files.
+/// Returns the declarations in front of the models of `tree`, which is that of `file`, and those that it takes from
+/// other files.
 pub(crate) fn shared_items(
     sources: &Sources,
     file: FileId,
@@ -38,7 +38,7 @@ fn gather_items(
     let mut items: Vec<ModelItem> = Vec::new();
     for part in &tree.preamble {
         match part {
-            PreambleItem::Item(item) => items.push(item.clone()),
+            PreambleItem::Item(item) => items.push((**item).clone()),
             PreambleItem::Use(used) => {
                 for item in used_items(sources, file, used, above, sink) {
                     // Two files may take the same declaration from a third.

@@ -8,7 +8,7 @@ use ioxide_model::term::{FnId, Substitution, Term, TermOp, WHOLE_NUMBER};
 use rustc_hash::FxHashMap;
 
 use super::collection::collection_functions;
-use super::{Checker, Descent, DescentKind, ObligationCause, SortRole};
+use super::{CallDescent, Checker, DescentKind, ObligationCause, SortRole};
 use crate::ast::{ArgExpr, Expr, ExprKind, Name};
 use crate::builtin::{INT_FUNCTIONS, STRING_FUNCTIONS, builtin_names};
 use crate::sink::Reported;
@@ -103,13 +103,13 @@ impl Checker<'_, '_> {
     fn note_descent(&mut self, id: FnId, name: &Name, args: &[ArgExpr]) {
         let Some(defining) = self.defining.clone().filter(|defining| defining.id == id) else { return };
         let on_numbers = defining.on_numbers.get(&name.span).map_or(&[][..], Vec::as_slice);
-        let descends = |way: &Descent| match way.kind {
+        let descends = |way: &CallDescent| match way.kind {
             DescentKind::Part => {
                 args.get(way.param).is_some_and(|arg| self.proper_part(&arg.value) == Some(way.param))
             }
             _ => on_numbers.contains(way),
         };
-        let kept: Vec<Descent> = defining.descends.iter().copied().filter(descends).collect();
+        let kept: Vec<CallDescent> = defining.descends.iter().copied().filter(descends).collect();
         let params = &self.pool.function(id).params;
         let counts = params.iter().all(|&param| self.pool.var_info(param).sort.base() == Sort::Int);
         if kept.is_empty() {

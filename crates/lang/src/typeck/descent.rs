@@ -14,10 +14,10 @@ use crate::resolve::each_child;
 
 /// A way in which all calls of a function by itself descend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Descent {
+pub(crate) struct CallDescent {
     /// The position of the parameter that gets smaller.
     pub(crate) param: usize,
-    /// What gets smaller about it.
+    /// The measure that gets smaller.
     pub(crate) kind: DescentKind,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum DescentKind {
     UpTo(usize),
 }
 
-impl Descent {
+impl CallDescent {
     /// Returns the ways that are possible for a function with these parameters; true stands for a whole number.
     pub(crate) fn all(is_number: &[bool]) -> Vec<Self> {
         let mut all: Vec<Self> =
@@ -63,7 +63,7 @@ impl Descent {
     }
 }
 
-/// What is known about one number.
+/// The facts about one number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NumberFacts {
     /// The least value.
@@ -74,7 +74,7 @@ pub(crate) struct NumberFacts {
 }
 
 impl NumberFacts {
-    /// What the type `lo..hi` says.
+    /// The facts that the type `lo..hi` gives.
     pub(crate) fn between(lo: i64, hi: i64) -> Self {
         Self { lo: Some(lo.into()), hi: Some(hi.into()), excluded: Vec::new() }
     }
@@ -120,7 +120,7 @@ impl NumberFacts {
     }
 }
 
-/// What is known about the parameters at one place of the body.
+/// The facts about the parameters at one place of the body.
 #[derive(Clone, Debug)]
 struct PathFacts {
     /// One entry for each parameter; `None` if it is no whole number.
@@ -149,7 +149,7 @@ pub(crate) fn number_descents(
     decl: &FnDecl,
     numbers: Vec<Option<NumberFacts>>,
     constant: &dyn Fn(&str) -> Option<i128>,
-) -> FxHashMap<Span, Vec<Descent>> {
+) -> FxHashMap<Span, Vec<CallDescent>> {
     let mut walk = DescentWalk { decl, constant, hidden: Vec::new(), found: FxHashMap::default() };
     walk.visit(&decl.body, &PathFacts { numbers, not_above: Vec::new() });
     walk.found
@@ -160,7 +160,7 @@ struct DescentWalk<'a> {
     constant: &'a dyn Fn(&str) -> Option<i128>,
     /// Names that patterns and quantifiers bind here.
     hidden: Vec<String>,
-    found: FxHashMap<Span, Vec<Descent>>,
+    found: FxHashMap<Span, Vec<CallDescent>>,
 }
 
 impl DescentWalk<'_> {
@@ -322,11 +322,11 @@ impl DescentWalk<'_> {
 
     // Calls.
 
-    fn ways_of_call(&self, args: &[ArgExpr], facts: &PathFacts) -> Vec<Descent> {
+    fn ways_of_call(&self, args: &[ArgExpr], facts: &PathFacts) -> Vec<CallDescent> {
         let mut ways = Vec::new();
         for (param, arg) in args.iter().enumerate() {
             let kinds = self.ways_of_argument(param, &arg.value, args, facts);
-            ways.extend(kinds.into_iter().map(|kind| Descent { param, kind }));
+            ways.extend(kinds.into_iter().map(|kind| CallDescent { param, kind }));
         }
         ways
     }

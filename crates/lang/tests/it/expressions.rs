@@ -45,7 +45,10 @@ fn guard_holds(text: &str, fields: &[Value]) -> bool {
     let Model { pool, sts } = model(text);
     let switch = sts.switches.iter().next().expect("a transition");
     let gate = &sts.gates[switch.gate];
-    let vars = sts.vars.iter().map(|var| (var.var, pool.as_value(var.init.unwrap()).unwrap().clone()));
+    let vars = sts
+        .vars
+        .iter()
+        .map(|var| (var.var, pool.as_value(var.init.expect("it is there")).expect("it is there").clone()));
     let values: Valuation = gate.fields.iter().copied().zip(fields.iter().cloned()).chain(vars).collect();
     pool.holds(switch.guard, &values).expect("every variable has a value")
 }
@@ -69,7 +72,7 @@ fn strings_are_compared_by_the_code_points_of_their_characters() {
     // A report writes the comparison as the model does.
     let shown =
         model("model M { input a(x: string, y: string)\n state s { on a when x < y && x >= \"k\" } }");
-    let switch = shown.sts.switches.iter().next().unwrap();
+    let switch = shown.sts.switches.iter().next().expect("it is there");
     assert_eq!(shown.pool.show(switch.guard).to_string(), "x < y && x >= \"k\"");
 }
 
@@ -81,7 +84,7 @@ fn is_asks_for_a_case() {
     assert_eq!(value("const O: int? = some(3)", "bool", "O is some && !(O is none)"), "true");
     let guard = format!("model M {{ {shape} input a(x: Shape)\n state s {{ on a when !(x is circle) }} }}");
     let loaded = model(&guard);
-    let switch = loaded.sts.switches.iter().next().unwrap();
+    let switch = loaded.sts.switches.iter().next().expect("it is there");
     // What a report prints can be written into a model.
     assert_eq!(loaded.pool.show(switch.guard).to_string(), "!(x is circle)");
     assert_eq!(errors(&format!("{shape} const B = dot is circl")), ["E0201 `Shape` has no case `circl`"]);
@@ -114,7 +117,7 @@ fn comprehensions_and_count_go_through_ranges() {
 #[test]
 fn options_of_ranges_and_of_ints_stand_for_each_other() {
     let some = |model: &Model, at: usize, n: Option<i64>| {
-        let var = model.sts.gates.iter().nth(1).unwrap().fields[at];
+        let var = model.sts.gates.iter().nth(1).expect("it is there").fields[at];
         let ioxide_model::sort::Sort::Data(data) = model.pool.var_info(var).sort else { panic!("an option") };
         let args = n.iter().map(|&n| Value::int(n)).collect();
         (var, Value::Data(ioxide_model::value::DataValue { data, ctor: u32::from(n.is_some()), args }))
@@ -128,11 +131,11 @@ fn options_of_ranges_and_of_ints_stand_for_each_other() {
         for y in [None, Some(0), Some(2), Some(7)] {
             let values: Valuation = [some(&model, 0, x), some(&model, 1, y)].into_iter().collect();
             let mut switches = model.sts.switches.iter();
-            let (eq, put) = (switches.next().unwrap(), switches.next().unwrap());
+            let (eq, put) = (switches.next().expect("it is there"), switches.next().expect("it is there"));
             assert_eq!(model.pool.holds(eq.guard, &values), Ok(x == y), "{x:?} {y:?}");
             // A value that does not fit disables the transition.
             assert_eq!(model.pool.holds(put.guard, &values), Ok(y != Some(7)), "{y:?}");
-            let stored = model.pool.eval(eq.update[0].1, &values).unwrap();
+            let stored = model.pool.eval(eq.update[0].1, &values).expect("it is there");
             let n = if let Value::Data(stored) = &stored { stored.args.first().cloned() } else { None };
             assert_eq!(n, x.map(Value::int));
         }
@@ -144,7 +147,8 @@ fn options_of_ranges_and_of_ints_stand_for_each_other() {
     assert!(errors("const W: int? = some(7)\n const N: (0..2)? = W")[0].starts_with("E0304"));
     assert_eq!(errors("const A: string? = none\n const B: int? = A").len(), 1);
     check_layout(
-        "model M {\n    input a(x: (0..2)?, y: list<(0..N + 1)?>, z: (N + 1)..9)\n\n    const N = 3\n\n    state s {}\n}\n",
+        "model M {\n    input a(x: (0..2)?, y: list<(0..N + 1)?>, z: (N + 1)..9)\n\n    const N = 3\n\n    \
+         state s {}\n}\n",
     );
 }
 
@@ -166,7 +170,8 @@ fn functions_may_count_numbers_down() {
     assert_eq!(value(bounded, "int", "up(0)"), "4");
     let digits = "fn digits(n: int) -> list<int> = if n < 10 then [n] else digits(n / 10) + [n % 10]";
     assert_eq!(value(digits, "list<int>", "digits(4711)"), "[4, 7, 1, 1]");
-    let power = "fn pow(x: int, n: int) -> int = if n <= 0 then 1 else if n % 2 == 0 then pow(x * x, n / 2) else x * pow(x, n - 1)";
+    let power = "fn pow(x: int, n: int) -> int =
+        if n <= 0 then 1 else if n % 2 == 0 then pow(x * x, n / 2) else x * pow(x, n - 1)";
     assert_eq!(value(power, "int", "pow(3, 13)"), "1594323");
     let prime =
         "fn no_divisor(n: int, d: int) -> bool = d * d > n || d < n && n % d != 0 && no_divisor(n, d + 1)";
@@ -215,7 +220,7 @@ fn a_call_on_a_few_numbers_is_written_out() {
         a
     };
     let loaded = model(&text);
-    let switch = loaded.sts.switches.iter().next().unwrap();
+    let switch = loaded.sts.switches.iter().next().expect("it is there");
     assert!(!loaded.pool.show(switch.guard).to_string().contains("gcd"), "no call is left for the solver");
     for x in 0..=12 {
         for y in 0..=12 {
@@ -274,12 +279,12 @@ fn names_in_backquotes_may_be_anything() {
     let model = model(text);
     let names: Vec<&str> = model.sts.gates.iter().skip(1).map(|gate| &*gate.name).collect();
     assert_eq!(names, ["INIT-CHLO", "ServerHello & Certificate", "none"], "the plain names are used");
-    let switch = model.sts.switches.iter().next().unwrap();
+    let switch = model.sts.switches.iter().next().expect("it is there");
     assert_eq!(model.pool.show(switch.guard).to_string(), "`key share` > 0 && `last one` == `a-b`");
     // Backquotes that are not needed go.
     let mut sources = Sources::new();
     let file = sources.add("m.iox", "model M { input `a`\n state `s` { on `a` } }");
-    let plain = format(&sources, file).unwrap();
+    let plain = format(&sources, file).expect("it is there");
     assert!(!plain.contains('`'), "{plain}");
     for (text, code) in [("input `a", "E0102"), ("input ``", "E0102"), ("input if", "E0106")] {
         let (_, loaded) = load_text("m.iox", &format!("model M {{ {text}\n state s {{}} }}"));
@@ -293,7 +298,8 @@ fn a_part_has_constants_that_are_computed_from_its_index() {
             const ROLE: Role = follower  input go output say(name: string, first: bool, role: Role)
             state s { on go -> t } state t { emit say(name: NAME, first: FIRST, role: ROLE) -> s } }
         system S { const N = 2
-            node[i in 1..N]: Node(FIRST: i == 1, NAME: if i < N then \"a\" else \"b\", ROLE: if i == N then leader else follower) }";
+            node[i in 1..N]: Node(FIRST: i == 1, NAME: if i < N then \"a\" else \"b\",
+                ROLE: if i == N then leader else follower) }";
     let model = model(text);
     let shown: Vec<String> =
         model.sts.switches.iter().map(|it| model.pool.show(it.guard).to_string()).collect();

@@ -6,7 +6,7 @@ use ioxide_model::source::Sources;
 
 const TYPES: &str = "const MOST = 3
 
-/// How it looks.
+/// The look of a job.
 enum Colour { red, green }
 record Job { colour: Colour, n: 0..MOST }
 fn next(n: int) -> int = (n + 1) % MOST
@@ -79,7 +79,7 @@ system S {{
     let file = sources.add("m.iox", one.as_str());
     let options = LoadOptions::with_overrides(vec![("MOST".into(), "2".into())]);
     let model = load(&sources, file, &options).model.expect("a model");
-    let switch = model.sts.switches.iter().next().unwrap();
+    let switch = model.sts.switches.iter().next().expect("it is there");
     assert!(model.pool.show(switch.guard).to_string().contains("< 2"), "`--set` replaces a shared constant");
 }
 

@@ -125,7 +125,7 @@ impl<'t> Indexer<'t> {
     fn index_preamble(&mut self, preamble: &[PreambleItem]) {
         let items = || {
             preamble.iter().filter_map(|item| match item {
-                PreambleItem::Item(item) => Some(item),
+                PreambleItem::Item(item) => Some(&**item),
                 PreambleItem::Use(_) => None,
             })
         };

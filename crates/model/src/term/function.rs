@@ -110,8 +110,9 @@ impl TermPool {
         Some(term)
     }
 
-    /// Returns a choice between calls for each value of an argument that can have only a few numbers, if such an argument
-    /// decides how often the function calls itself: `f(n)` for an `n` of `0..3` is `f(0)`, `f(1)`, `f(2)` or `f(3)`.
+    /// Returns a choice between calls for each value of an argument that can have only a few numbers, if such an
+    /// argument decides how often the function calls itself: `f(n)` for an `n` of `0..3` is `f(0)`, `f(1)`, `f(2)` or
+    /// `f(3)`.
     fn unfold_cases(&mut self, id: FnId, args: &[Term], budget: &mut UnfoldingBudget) -> Option<Term> {
         let deciding = self.functions[id].descends.clone();
         let open = deciding.into_iter().find(|&at| !self.is_shape_known(args[at]))?;

@@ -87,7 +87,8 @@ fn schemas_are_sorts_with_conditions() {
 fn enums_with_the_same_values_are_one_type() {
     let made = with_schema(
         r##"{"type": "object", "required": ["a", "b", "c", "d"], "properties": {"a": {"enum": ["x", "y"]},
-            "b": {"$ref": "#/components/schemas/Other"}, "c": {"enum": ["x", "z"]}, "d": {"enum": ["x", "y", null]}}}"##,
+            "b": {"$ref": "#/components/schemas/Other"}, "c": {"enum": ["x", "z"]},
+            "d": {"enum": ["x", "y", null]}}}"##,
         r#""Other": {"type": "string", "enum": ["y", "x"]}"#,
     );
     says(&made, &["{ a: Ask200BodyA, b: Ask200BodyA, c: Ask200BodyC, d: Ask200BodyA? }"]);

@@ -14,8 +14,8 @@ const MAX_DEPTH: usize = 128;
 /// The name of the text of an element that has attributes or elements too.
 pub(in crate::codec) const TEXT: &str = "#text";
 
-/// Returns the XML document `text` as an object with one member, the outermost element; `None` if it is no XML. Documents
-/// with their own type definition are not read.
+/// Returns the XML document `text` as an object with one member, the outermost element; `None` if it is no XML.
+/// Documents with their own type definition are not read.
 pub(super) fn read(text: &str) -> Option<Json> {
     let document = roxmltree::Document::parse(text).ok()?;
     let root = document.root_element();

@@ -55,8 +55,8 @@ impl ValueNotation {
         }
     }
 
-    /// Returns the JSON of the value of `sort` that `text` writes, where `None` is an absent text; `None` if the text is
-    /// no such value.
+    /// Returns the JSON of the value of `sort` that `text` writes, where `None` is an absent text; `None` if the text
+    /// is no such value.
     pub(super) fn read(&self, pool: &TermPool, sort: Sort, text: Option<&str>) -> Option<Json> {
         let Some(written) = text else { return value_json(pool, sort, None) };
         match sort {

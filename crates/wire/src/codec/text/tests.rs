@@ -280,7 +280,8 @@ fn constructors_have_their_fields_in_order() {
     for (text, told) in [
         (
             "Enq(3);Cons(1,Cons(-2,Nil));Point(1,2);True",
-            "!Told(v: Enq(n: 3), all: Cons(head: 1, tail: Cons(head: -2, tail: Nil)), at: Point(x: 1, y: some(2)), b: true)",
+            "!Told(v: Enq(n: 3), all: Cons(head: 1, tail: Cons(head: -2, tail: Nil)), at: Point(x: 1, y: some(2)), \
+             b: true)",
         ),
         (
             "Name(\"a,(b)\", False);Nil;Point( 1 , none );False",
