@@ -359,7 +359,7 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
         query: templates(table.texts("query")?),
         headers: from_environment(table, table.texts("headers")?)?,
         cookies: templates(table.texts("cookies")?),
-        body: table.text("body")?.map(|body| template(&body)),
+        body: table.json_template("body")?.map(|body| template(&body)),
         chunked: table.truth("chunked")?.unwrap_or(false),
         websocket: table.truth("websocket")?.unwrap_or(false),
         over,
@@ -372,18 +372,40 @@ fn from_environment(
     headers: Vec<(String, String)>,
 ) -> Result<Vec<(String, String)>, ProjectError> {
     let filled = |(name, text): (String, String)| {
-        let value = |variable: &str| match std::env::var(variable) {
-            Ok(value) => Ok(Some(escape_template(&value))),
-            Err(_) => {
+        let read = |variable: &str| {
+            std::env::var(variable).map_err(|_| {
                 let problem =
                     format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
-                Err(table.wrong_value("headers", &problem))
+                table.wrong_value("headers", &problem)
+            })
+        };
+        // `${USER:PASSWORD}` is both of them as basic authentication has them (RFC 7617).
+        let value = |variable: &str| match variable.split_once(':') {
+            Some((user, password)) => {
+                let both = format!("{}:{}", read(user)?, read(password)?);
+                Ok(Some(base64(both.as_bytes())))
             }
+            None => Ok(Some(escape_template(&read(variable)?))),
         };
         let text = replace_variables(&text, value)?;
         Ok((name, text))
     };
     headers.into_iter().map(filled).collect()
+}
+
+/// Returns bytes in base64 (RFC 4648, 4).
+pub(super) fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let number = (0..3)
+            .fold(0_usize, |number, at| number << 8 | group.get(at).map_or(0, |byte| usize::from(*byte)));
+        for at in 0..4 {
+            let digit = char::from(DIGITS[number >> (18 - 6 * at) & 63]);
+            text.push(if at <= group.len() { digit } else { '=' });
+        }
+    }
+    text
 }
 
 /// Returns a value as a part of a template, of which it is none.
@@ -419,7 +441,8 @@ fn templates(texts: Vec<(String, String)>) -> Vec<(String, String)> {
 pub(super) fn variables_in(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let note = |name: &str| {
-        found.extend(std::env::var(name).ok().map(|value| (name.to_owned(), value)));
+        let names = name.split(':');
+        found.extend(names.filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?))));
         Ok::<_, Infallible>(None)
     };
     replace_variables(text, note).map(drop).unwrap_or_else(|never| match never {});

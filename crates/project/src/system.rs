@@ -175,7 +175,8 @@ fn warnings_of(
                 [overlap::of_layouts(binary), hidden].concat()
             }
         },
-        ProtocolConfig::Protocol | ProtocolConfig::Http(_) => Vec::new(),
+        ProtocolConfig::Http(protocol) => overlap::of_answers(&protocol.http),
+        ProtocolConfig::Protocol => Vec::new(),
     };
     let outputs = system.table("outputs")?;
     let place =

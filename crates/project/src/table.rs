@@ -99,6 +99,56 @@ impl ProjectValue {
     }
 }
 
+/// The rule for fields in a table that stands for JSON.
+const FIELD_ALONE: &str = "in a table a field stands alone, as in `{ name = \"{name}\" }`; to put it into a text, \
+                           write the whole body as a string, with `{{` and `}}` for the braces of JSON";
+
+impl ProjectValue {
+    /// Returns the value as a template of JSON, in which `"{field}"` stands for the value of a field; fails with the
+    /// reason.
+    fn json_template(&self) -> Result<String, &'static str> {
+        match self {
+            Self::Text(text) => match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                Some(field) if !field.is_empty() && !field.contains(['{', '}', '"']) => Ok(text.clone()),
+                None if !text.contains(['{', '}']) => Ok(json_string(text)),
+                _ => Err(FIELD_ALONE),
+            },
+            Self::Integer { shown, radix: 10, .. } => Ok(shown.replace(['_', '+'], "")),
+            Self::Other(text) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+                Ok(text.replace(['_', '+'], ""))
+            }
+            Self::Integer { .. } | Self::Other(_) => Err("JSON has no such number"),
+            Self::Truth(truth) => Ok(truth.to_string()),
+            Self::List(items) => {
+                let items = items.iter().map(Self::json_template).collect::<Result<Vec<_>, _>>()?;
+                Ok(format!("[{}]", items.join(", ")))
+            }
+            Self::Table(table) => {
+                let entry = |entry: &ProjectEntry| {
+                    let key = json_string(&entry.key).replace('{', "{{").replace('}', "}}");
+                    Ok(format!("{key}: {}", entry.value.json_template()?))
+                };
+                let entries = table.0.iter().map(entry).collect::<Result<Vec<_>, &'static str>>()?;
+                Ok(format!("{{{{{}}}}}", entries.join(", ")))
+            }
+        }
+    }
+}
+
+/// Returns a text as a string of JSON.
+fn json_string(text: &str) -> String {
+    let mut shown = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => shown.push_str("\\\""),
+            '\\' => shown.push_str("\\\\"),
+            other if other.is_control() => shown.push_str(&format!("\\u{:04x}", u32::from(other))),
+            other => shown.push(other),
+        }
+    }
+    shown + "\""
+}
+
 /// Returns the mistake at a byte of the file.
 fn problem(text: &str, at: usize, problem: &str) -> ProjectError {
     ProjectError::new(format!("{}: {problem}", place_of_byte(text, at)))
@@ -248,6 +298,16 @@ impl<'f> ProjectTable<'f> {
         match value {
             ProjectValue::Text(text) => Ok(Some(self.fill_index(text))),
             _ => Err(self.wrong_value(key, "expected a string")),
+        }
+    }
+
+    /// Returns the string at `key`, or the table or list there as a template of JSON.
+    pub(crate) fn json_template(&self, key: &str) -> Result<Option<String>, ProjectError> {
+        match self.value(key) {
+            Some(value @ (ProjectValue::Table(_) | ProjectValue::List(_))) => {
+                value.json_template().map(Some).map_err(|problem| self.wrong_value(key, problem))
+            }
+            _ => self.text(key),
         }
     }
 

@@ -333,6 +333,18 @@ fn what_may_be_a_mistake_is_told_with_its_line() {
         "kind = \"binary\"\ncommand = \"x\"\nframing = \"fixed:1\"\noutputs = { A = \"u8 n\", B = \"0x01\" }",
     );
     assert!(layouts.starts_with("ioxide.toml:5: no constant distinguishes `A` from `B`"), "{layouts}");
+    let http = "kind = \"http\"\nurl = \"http://h\"\nreset = \"none\"\n[sut.x.outputs]\n";
+    let same =
+        told(&format!("{http}A = {{ status = 200 }}\nB = {{ status = 200, json = {{ \"/a\" = \"b\" }} }}"));
+    assert_eq!(
+        same,
+        "ioxide.toml:7: `B` never matches: `A`, which comes first, takes every text that it would match"
+    );
+    assert_eq!(
+        told(&format!("{http}B = {{ status = 200, json = {{ \"/a\" = \"b\" }} }}\nA = {{ status = 200 }}")),
+        ""
+    );
+    assert_eq!(told(&format!("{http}A = {{ status = 200, to = \"X\" }}\nB = {{ status = 200 }}")), "");
     let insecure = told("kind = \"text\"\naddress = \"h:1\"\ntls = { insecure = true }\nreset = \"none\"");
     assert!(insecure.starts_with("ioxide.toml:4: `insecure`: the certificate"), "{insecure}");
 }
@@ -631,4 +643,33 @@ fn a_system_of_any_kind_but_a_model_may_be_synchronous() {
     assert!(error.contains("synchronous") && error.contains("expected true or false"), "{error}");
     let model = "[sut.s]\nkind = \"model\"\nfile = \"m.iox\"\nsynchronous = true";
     assert!(described(model).is_err(), "the silence of a model that is played is known");
+}
+
+#[test]
+fn the_body_of_a_request_may_be_a_table() {
+    let http = "kind = \"http\"\nurl = \"http://h\"\nreset = \"none\"\n";
+    let body = |body: &str| {
+        let lines = format!("[sut.x]\n{http}inputs = {{ A = {{ path = \"/\", body = {body} }} }}");
+        let found = read_system(&lines, "x", &FIRST).expect(body);
+        let ProtocolConfig::Http(protocol) = found.protocol else { panic!("HTTP") };
+        protocol.http.inputs[0].1.body.clone().expect(body)
+    };
+    assert_eq!(
+        body("{ name = \"{name}\", count = 3, is = true, at = [1.5, \"a\\\"b\"], deep = { x = \"y\" } }"),
+        r#"{{"name": {name}, "count": 3, "is": true, "at": [1.5, "a\"b"], "deep": {{"x": "y"}}}}"#
+    );
+    assert_eq!(body("'plain'"), "plain");
+    let wrong = format!("{http}inputs = {{ A = {{ path = \"/\", body = {{ name = \"to {{name}}\" }} }} }}");
+    check(&wrong, &["`sut.x.inputs.A.body`", "a field stands alone", "with `{{` and `}}` for the braces"]);
+}
+
+#[test]
+fn basic_authentication_is_made_of_two_variables() {
+    // The examples of RFC 4648, 10.
+    for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        assert_eq!(protocol::base64(plain.as_bytes()), coded);
+    }
+    let http = "kind = \"http\"\nurl = \"http://h\"\nreset = \"none\"\n";
+    let wrong = format!("{http}headers = {{ Authorization = \"Basic ${{NOT_SET_USER:NOT_SET_PASSWORD}}\" }}");
+    check(&wrong, &["the variable `NOT_SET_USER` of the environment, which is not set"]);
 }

@@ -16,6 +16,8 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::{Anchored, Input};
 
 use super::binary::BinaryConfig;
+use super::http::HttpConfig;
+use super::http::answer::AnswerConfig;
 use super::text::TextConfig;
 
 /// Pairs of states looked at before two patterns are passed over. Chosen by feel: a warning too few, never a wrong
@@ -200,6 +202,38 @@ fn text_of(seen: &IndexMap<(StateID, StateID), Option<(usize, u8)>>, mut at: usi
     }
     bytes.reverse();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Returns the HTTP outputs that are never taken, because one before them takes every answer that they would.
+#[must_use]
+pub fn of_answers(config: &HttpConfig) -> Vec<Overlap> {
+    let mut found = Vec::new();
+    for (at, (later, answer)) in config.outputs.iter().enumerate() {
+        let before = &config.outputs[..at];
+        if let Some((earlier, _)) = before.iter().find(|(_, other)| takes_all_of(other, answer)) {
+            let (earlier, later) = (earlier.clone(), later.clone());
+            found.push(Overlap { earlier, later, shared: SharedTexts::All });
+        }
+    }
+    found
+}
+
+/// Returns whether every answer that fits `other` certainly fits `answer` too.
+fn takes_all_of(answer: &AnswerConfig, other: &AnswerConfig) -> bool {
+    let has_all = |all: &[String], some: &[String]| {
+        all.is_empty()
+            || !some.is_empty() && some.iter().all(|one| all.iter().any(|own| own.eq_ignore_ascii_case(one)))
+    };
+    let asks_no_more =
+        |own: &[(String, String)], others: &[(String, String)]| own.iter().all(|one| others.contains(one));
+    has_all(&answer.to, &other.to)
+        && has_all(&answer.status, &other.status)
+        && answer.except.iter().all(|status| other.except.contains(status))
+        && (answer.body.is_none() || answer.body == other.body)
+        && asks_no_more(&answer.headers, &other.headers)
+        && asks_no_more(&answer.json, &other.json)
+        && answer.event == other.event
+        && answer.closed == other.closed
 }
 
 #[cfg(test)]

@@ -32,6 +32,11 @@ pub enum BadTemplate {
     /// A brace opens or closes nothing.
     #[error("a brace alone; write `{{{{` or `}}}}` for one")]
     LoneBrace,
+    /// Braces around something that is no name, such as those of JSON.
+    #[error(
+        "`{{{0}}}` is no field; write `{{{{` and `}}}}` for braces that stand for themselves, as those of JSON"
+    )]
+    NoField(String),
     /// A length has no name.
     #[error("`len()` needs a name; write `{{len(FIELD)}}`")]
     NamelessLength,
@@ -242,6 +247,7 @@ fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, B
         match hole.strip_prefix("len(").and_then(|name| name.strip_suffix(')')) {
             Some("") => return Err(BadTemplate::NamelessLength),
             Some(name) => pieces.push(TemplatePiece::Len(parts.pieces(name))),
+            None if hole.contains(['{', '"', ':', ',']) => return Err(BadTemplate::NoField(hole.to_owned())),
             None => pieces.extend(parts.pieces(hole)),
         }
         rest = after;
