@@ -46,7 +46,7 @@ impl<'t> OpenApiDocument<'t> {
             return Ok(Self { root });
         }
         Err(BadDescription::Version(match root.get("swagger") {
-            Some(_) => "it is Swagger 2.0; convert it first, as with `npx swagger2openapi`".into(),
+            Some(_) => "the only version of Swagger that is known is 2.0".into(),
             None if version.is_empty() => "the key `openapi` is missing".into(),
             None => format!("`openapi` is {version}"),
         }))

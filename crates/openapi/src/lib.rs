@@ -1,4 +1,4 @@
-//! OpenAPI descriptions (3.0 and 3.1) become models.
+//! OpenAPI descriptions (2.0, 3.0 and 3.1) become models.
 //!
 //! Every operation is an input, every documented response an output, every JSON schema a sort with a condition for the
 //! constraints that the sort does not express. The model has one state and is permissive: any request at any time, any
@@ -21,11 +21,14 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+mod bundle;
+mod credential;
 mod document;
 mod name;
 mod node;
 mod note;
 mod project;
+mod swagger;
 mod translate;
 mod yaml;
 
@@ -38,9 +41,13 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Sources;
 use thiserror::Error;
 
+pub use self::bundle::bundle;
+use self::credential::Credential;
+pub use self::credential::VARIABLES;
 use self::document::OpenApiDocument;
 pub use self::note::Note;
-use self::translate::Translator;
+pub use self::project::toml_string;
+use self::translate::{RuleBook, Translator};
 
 /// The address of the service, the command that starts it, and the answers allowed beyond its description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,11 +56,94 @@ pub struct ServiceOptions {
     pub url: Option<String>,
     /// The command that starts it, with `{port}` for its port; `None` if it is running already.
     pub start: Option<String>,
+    /// True if it is restarted before every run.
+    pub is_restarted: bool,
     /// The name of the description, for people; if it is an address, relative addresses of servers are resolved against
     /// it.
     pub source: String,
     /// Statuses that every operation may answer with, documented or not: `404`, `4xx`.
     pub allow: Vec<String>,
+    /// The rules about the state of the service.
+    pub rules: StateRules,
+    /// The variables of the environment that are set, of those that credentials come from.
+    pub variables: BTreeSet<String>,
+}
+
+/// The rules about the state of a service that a model has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum StateRules {
+    /// None: any documented answer in any state.
+    #[default]
+    Stateless,
+    /// Every rule that the description suggests, in a model that shows which of them the service breaks.
+    Learning,
+    /// Those that the service was not seen to break.
+    Learned(Observations),
+}
+
+/// The deeds of a service that were seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observations {
+    /// The rules that it broke.
+    pub broken: BTreeSet<String>,
+    /// The statuses that are not documented, with the operations that answered with them.
+    pub statuses: BTreeSet<(String, String)>,
+}
+
+/// The weight of a broken rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleWeight {
+    /// The rule is a guess, and a correct service may do otherwise.
+    Guess,
+    /// The service contradicts its description, or itself.
+    Contradiction,
+}
+
+/// The subject of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleTopic {
+    /// The items that the service has.
+    State,
+    /// The ids of new items.
+    NewId,
+    /// The item that an answer shows.
+    ShownId,
+    /// A request that must be refused.
+    Refusal,
+}
+
+/// A transition of a model for learning that shows something about the service when it is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TellingTransition {
+    /// The label of the transition.
+    pub transition: String,
+    /// The fact that it shows.
+    pub fact: ObservedFact,
+}
+
+/// Something that a service was seen to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ObservedFact {
+    /// It broke a rule.
+    Broken {
+        /// The rule.
+        rule: String,
+        /// The rule for people.
+        about: String,
+        /// The weight of that.
+        weight: RuleWeight,
+        /// The subject of the rule.
+        topic: RuleTopic,
+    },
+    /// It answered with a status that is not documented.
+    Status {
+        /// The name of the operation.
+        operation: String,
+        /// The status.
+        status: String,
+        /// The fact for people.
+        about: String,
+    },
 }
 
 /// The result of translating a description.
@@ -67,6 +157,14 @@ pub struct Translation {
     pub notes: Vec<Note>,
     /// The numbers of operations and of responses in the model.
     pub counts: (usize, usize),
+    /// The names of the resources whose items the model remembers.
+    pub resources: Vec<String>,
+    /// The number of requests that must be refused.
+    pub wrong_requests: usize,
+    /// The transitions that show something about the service, in a model for learning.
+    pub observables: Vec<TellingTransition>,
+    /// The rules that the model does not require, because the service was seen to break them.
+    pub loosened: Vec<String>,
 }
 
 /// The reason why a text cannot be translated.
@@ -76,7 +174,7 @@ pub enum BadDescription {
     #[error("it is neither JSON nor YAML: {0}")]
     Unreadable(String),
     /// The text is no OpenAPI description of a version that is known.
-    #[error("it is no OpenAPI description of version 3.0 or 3.1: {0}")]
+    #[error("it is no OpenAPI description of version 2.0, 3.0 or 3.1: {0}")]
     Version(String),
     /// The description has no operation that can be tested.
     #[error("it has no operation that can be tested")]
@@ -96,10 +194,14 @@ const MAX_ANY_JSON_PLACES: usize = 100;
 /// If `text` is no OpenAPI description, or has no operation that can be tested.
 pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, BadDescription> {
     let tree = yaml::read_tree(text).map_err(|bad| BadDescription::Unreadable(bad.to_string()))?;
+    let tree = if swagger::is_swagger(&tree) { swagger::convert(&tree) } else { tree };
     let document = OpenApiDocument::new(&tree)?;
     let mut loose = BTreeSet::new();
     loop {
-        let mut translator = Translator::new(&document, &options.allow).with_any_json_at(loose.clone());
+        let rules = RuleBook::new(&options.rules, options.is_restarted);
+        let mut translator =
+            Translator::new(&document, &options.allow, rules).with_any_json_at(loose.clone());
+        translator = translator.with_credential(Credential::find(&document, &options.variables));
         translator.translate_operations();
         if translator.count_messages().0 == 0 {
             return Err(BadDescription::Empty);
@@ -108,8 +210,16 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
         let project = project::write_project(&document, &translator, options);
         let error = match format_model(&draft) {
             Ok(model) => {
-                let counts = translator.count_messages();
-                return Ok(Translation { model, project, counts, notes: translator.into_notes() });
+                return Ok(Translation {
+                    model,
+                    project,
+                    counts: translator.count_messages(),
+                    resources: translator.resource_names(),
+                    wrong_requests: translator.wrong.len(),
+                    observables: std::mem::take(&mut translator.rules.observables),
+                    loosened: distinct(std::mem::take(&mut translator.rules.loosened)),
+                    notes: translator.into_notes(),
+                });
             }
             Err(error) => error,
         };
@@ -120,6 +230,12 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
             return Err(BadDescription::Model(error.message));
         }
     }
+}
+
+/// Returns texts without repetition, in their order.
+fn distinct(texts: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
 }
 
 /// The errors of a model that was made.

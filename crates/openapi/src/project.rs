@@ -1,10 +1,10 @@
 //! The project file, which maps the messages of the model to requests and answers.
 
-use crate::ServiceOptions;
+use crate::credential::{self, Credential, CredentialPlace};
 use crate::document::OpenApiDocument;
-use crate::node::SpecNode;
 use crate::translate::{BodyKind, FieldLocation};
 use crate::translate::{DocumentedResponse, JsonWords, RequestOperation, Translator};
+use crate::{ServiceOptions, StateRules};
 
 /// A pattern for the content types of JSON.
 const JSON_TYPE: &str = "(?i)application/([a-z0-9.+-]+\\\\+)?json.*";
@@ -27,20 +27,41 @@ pub(crate) fn write_project(
     if let Some(start) = &options.start {
         text.push_str(&format!("start = {}\nready_ms = {READY_TIMEOUT_MS}\n", toml_string(start)));
     }
-    text.push_str(
-        "# The model allows any answer in any state, so nothing has to be reset. Once it has states, write \
-         how the\n# service returns to its initial state: \"restart\", reset_command = \"...\" or { method = \
-         \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n",
-    );
-    text.push_str(&security_comments(document));
+    text.push_str(reset_text(options));
+    text.push_str(&credential::credential_lines(document, translator.credential.as_ref()));
     text.push_str(&json_keys(&translator.form));
     text.push_str("\n[sut.api.inputs]\n");
-    translator.asked.iter().for_each(|asked| text.push_str(&request_text(asked)));
+    let credential = translator.credential.as_ref();
+    translator.asked.iter().for_each(|asked| text.push_str(&request_text(asked, credential)));
+    translator.wrong.iter().for_each(|wrong| text.push_str(&request_text(&wrong.request, credential)));
     text.push_str("\n[sut.api.outputs]\n");
-    for asked in &translator.asked {
-        asked.answers.iter().for_each(|answer| text.push_str(&response_text(asked, answer)));
+    for (at, asked) in translator.asked.iter().enumerate() {
+        let wrong = translator.wrong.iter().filter(|wrong| wrong.of == at);
+        let inputs: Vec<&str> = std::iter::once(asked.name.as_str())
+            .chain(wrong.map(|wrong| wrong.request.name.as_str()))
+            .collect();
+        asked.answers.iter().for_each(|answer| text.push_str(&response_text(asked, &inputs, answer)));
     }
     text
+}
+
+/// Returns how the service returns to its initial state.
+fn reset_text(options: &ServiceOptions) -> &'static str {
+    match (&options.rules, options.is_restarted) {
+        (StateRules::Stateless, _) => {
+            "# The model allows any answer in any state, so nothing has to be reset. Once it has states, write \
+             how the\n# service returns to its initial state: \"restart\", reset_command = \"...\" or { method = \
+             \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n"
+        }
+        (_, true) => {
+            "# Every run begins with a service that was just started. A request is faster, if there is one: reset = \
+             { method = \"DELETE\", path = \"/all\" }.\nreset = \"restart\"\n"
+        }
+        (_, false) => {
+            "# The service is not reset, since that takes long or is not known: the model allows what it does \
+             not know.\n# If there is a request that empties it: reset = { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n"
+        }
+    }
 }
 
 /// Returns the address of the service: the one given, or a port of this machine if the service is started with
@@ -72,27 +93,6 @@ fn source_origin(source: &str) -> Option<String> {
     is_address.then(|| source.splitn(4, '/').take(3).collect::<Vec<_>>().join("/"))
 }
 
-/// Returns comments with the headers for credentials that the description requires, to be filled in.
-fn security_comments(document: &OpenApiDocument<'_>) -> String {
-    let schemes =
-        document.root.at_pointer("/components/securitySchemes").map(SpecNode::members).unwrap_or_default();
-    let mut text = String::new();
-    for (_, scheme) in schemes {
-        let header = match (scheme.text_at("type"), scheme.text_at("in"), scheme.text_at("scheme")) {
-            (Some("apiKey"), Some("header"), _) => {
-                format!("{} = \"${{API_KEY}}\"", toml_string(scheme.text_at("name").unwrap_or("X-Api-Key")))
-            }
-            (Some("http"), _, Some("basic")) => "Authorization = \"Basic ${API_LOGIN}\"".to_owned(),
-            (Some("http" | "oauth2" | "openIdConnect"), _, _) => {
-                "Authorization = \"Bearer ${API_TOKEN}\"".to_owned()
-            }
-            _ => continue,
-        };
-        text.push_str(&format!("# headers = {{ {header} }}   # a secret, from the environment\n"));
-    }
-    text
-}
-
 fn json_keys(words: &JsonWords) -> String {
     let mut text = "\n[sut.api.json]\n\
                     open = true   # members that the schemas do not have are let through, except in:\n"
@@ -120,17 +120,37 @@ fn json_keys(words: &JsonWords) -> String {
     text
 }
 
-fn request_text(operation: &RequestOperation) -> String {
+fn request_text(operation: &RequestOperation, credential: Option<&Credential>) -> String {
     let mut parts = vec![
         format!("method = {}", toml_string(&operation.method)),
         format!("path = {}", toml_string(&operation.path)),
     ];
+    let credential_at = |at: FieldLocation| -> Option<String> {
+        let place = match at {
+            FieldLocation::Query => CredentialPlace::Query,
+            FieldLocation::Header => CredentialPlace::Header,
+            FieldLocation::Cookie => CredentialPlace::Cookie,
+            FieldLocation::Path | FieldLocation::Body => return None,
+        };
+        match &operation.wrong_credential {
+            Some(wrong) if wrong.place == place => {
+                Some(format!("{} = {}", toml_string(&wrong.name), toml_string(wrong.wrong_value())))
+            }
+            Some(_) => None,
+            // Headers of all requests stand above; parameters and cookies with each of them.
+            None => credential
+                .filter(|credential| credential.place == place && place != CredentialPlace::Header)
+                .map(|credential| {
+                    format!("{} = {}", toml_string(&credential.name), toml_string(&credential.value()))
+                }),
+        }
+    };
     let pairs_at = |at: FieldLocation| -> Vec<String> {
         let of = operation.fields.iter().filter(|field| field.place == at);
-        of.map(|field| {
+        let fields = of.map(|field| {
             format!("{} = {}", toml_string(&field.wire), toml_string(&format!("{{{}}}", field.name)))
-        })
-        .collect()
+        });
+        fields.chain(credential_at(at)).collect()
     };
     let table = |at: FieldLocation, key: &str| {
         let pairs = pairs_at(at);
@@ -152,30 +172,47 @@ fn request_text(operation: &RequestOperation) -> String {
     format!("{} = {{ {} }}\n", operation.name, parts.join(", "))
 }
 
-fn response_text(operation: &RequestOperation, answer: &DocumentedResponse) -> String {
-    let mut parts = vec![format!("to = {}", toml_string(&operation.name))];
+/// A pattern for the header `Location`, whose last step is an id.
+const LOCATION: &str = "(?:[^?#]*/)?(?P<location>[^/?#]+)/?(?:[?#].*)?";
+
+fn response_text(operation: &RequestOperation, inputs: &[&str], answer: &DocumentedResponse) -> String {
+    let inputs: Vec<String> = inputs.iter().map(|input| toml_string(input)).collect();
+    let mut parts = vec![match &inputs[..] {
+        [only] => format!("to = {only}"),
+        several => format!("to = [{}]", several.join(", ")),
+    }];
     parts.extend(response_statuses(operation, answer));
+    let mut headers = Vec::new();
+    let mut rest = None;
     match &answer.kind {
         BodyKind::Json => {
-            parts.push(format!("headers = {{ content-type = \"{JSON_TYPE}\" }}"));
-            parts.push("fields = { body = \"\" }".into());
+            headers.push(format!("content-type = \"{JSON_TYPE}\""));
+            rest = Some("fields = { body = \"\" }");
         }
         BodyKind::JsonAs(kind) => {
-            parts.push(format!(
-                "headers = {{ content-type = {} }}",
+            headers.push(format!(
+                "content-type = {}",
                 toml_string(&content_type_pattern(std::slice::from_ref(kind)))
             ));
-            parts.push("fields = { body = \"\" }".into());
+            rest = Some("fields = { body = \"\" }");
         }
         BodyKind::Kinds(kinds) => {
-            parts.push(format!(
-                "headers = {{ content-type = {} }}",
-                toml_string(&content_type_pattern(kinds))
-            ));
+            headers.push(format!("content-type = {}", toml_string(&content_type_pattern(kinds))));
         }
-        BodyKind::Text => parts.push("body = \"(?s)(?P<body>.*)\"".into()),
+        BodyKind::Text => rest = Some("body = \"(?s)(?P<body>.*)\""),
         BodyKind::Unchecked => (),
     }
+    headers.extend(
+        answer
+            .headers
+            .iter()
+            .map(|(name, pattern)| format!("{} = {}", toml_string(name), toml_string(pattern))),
+    );
+    headers.extend(answer.location.as_ref().map(|_| format!("location = {}", toml_string(LOCATION))));
+    if !headers.is_empty() {
+        parts.push(format!("headers = {{ {} }}", headers.join(", ")));
+    }
+    parts.extend(rest.map(str::to_owned));
     format!("{} = {{ {} }}\n", answer.name, parts.join(", "))
 }
 
@@ -217,7 +254,8 @@ fn content_type_pattern(kinds: &[String]) -> String {
 }
 
 /// Returns `text` as a basic string of TOML.
-fn toml_string(text: &str) -> String {
+#[must_use]
+pub fn toml_string(text: &str) -> String {
     let mut shown = String::from("\"");
     for letter in text.chars() {
         match letter {

@@ -2,20 +2,31 @@
 
 mod all_of;
 mod check;
+mod compare;
+mod listing;
 mod object;
 mod operation;
+mod pattern;
+mod resource;
 mod response;
+mod rule;
 mod schema;
 mod shape;
+mod state;
 mod text;
 mod unread;
+mod wrong;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::check::{TypeConditions, ValueWriter};
 pub(crate) use self::operation::{BodyKind, DocumentedResponse, FieldLocation, RequestOperation};
+use self::resource::Resource;
+pub(crate) use self::rule::RuleBook;
 use self::shape::SortOf;
-use crate::document::OpenApiDocument;
+use self::wrong::WrongRequest;
+use crate::credential::Credential;
+use crate::document::{OpenApiDocument, Operation};
 use crate::name::{self, TakenNames};
 use crate::node::SpecNode;
 use crate::note::Note;
@@ -41,6 +52,16 @@ pub(crate) struct JsonWords {
     pub(crate) null: Vec<String>,
     pub(crate) names: Vec<(String, String)>,
     pub(crate) cases: Vec<(String, String)>,
+}
+
+/// A field of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordMember {
+    pub(crate) name: String,
+    /// The name in the description.
+    pub(crate) wire: String,
+    /// The sort, with the `?` of an option.
+    pub(crate) sort: String,
 }
 
 /// A schema by its place, and by the side that writes its values if that makes a difference.
@@ -75,6 +96,23 @@ pub(crate) struct Translator<'t> {
     checks: TypeConditions,
     pub(crate) form: JsonWords,
     pub(crate) asked: Vec<RequestOperation>,
+    /// The operations of the description, in the order of `asked`.
+    operations: Vec<Operation<'t>>,
+    /// The fields of records, and the cases of enums with their JSON.
+    records: BTreeMap<String, Vec<RecordMember>>,
+    enums: BTreeMap<String, Vec<(String, String)>>,
+    resources: Vec<Resource>,
+    /// The path parameters with the ids, by collection path.
+    id_parameters: BTreeMap<String, String>,
+    /// The requests that must be refused, and the rules of their cases.
+    pub(crate) wrong: Vec<WrongRequest>,
+    wrong_rules: BTreeMap<String, String>,
+    /// The credential of all requests.
+    pub(crate) credential: Option<Credential>,
+    pub(crate) rules: RuleBook,
+    /// The functions of rules: those that are declared, and their text.
+    declared_rules: BTreeSet<String>,
+    rule_functions: String,
     /// The statuses that are allowed without being documented, in lower case.
     allow: Vec<String>,
     notes: Vec<Note>,
@@ -82,7 +120,7 @@ pub(crate) struct Translator<'t> {
 
 impl<'t> Translator<'t> {
     /// Makes an empty model of `document`; `allow` are the statuses that every operation may answer with.
-    pub(crate) fn new(document: &'t OpenApiDocument<'t>, allow: &[String]) -> Self {
+    pub(crate) fn new(document: &'t OpenApiDocument<'t>, allow: &[String], rules: RuleBook) -> Self {
         let mut types = TakenNames::default();
         for name in [ANY, "Owed", "Api"] {
             types.fresh_name(name);
@@ -107,6 +145,17 @@ impl<'t> Translator<'t> {
             checks: TypeConditions::default(),
             form: JsonWords::default(),
             asked: Vec::new(),
+            operations: Vec::new(),
+            records: BTreeMap::new(),
+            enums: BTreeMap::new(),
+            resources: Vec::new(),
+            id_parameters: BTreeMap::new(),
+            wrong: Vec::new(),
+            wrong_rules: BTreeMap::new(),
+            credential: None,
+            rules,
+            declared_rules: BTreeSet::new(),
+            rule_functions: String::new(),
             allow: allow.iter().map(|status| status.to_ascii_lowercase()).collect(),
             notes: Vec::new(),
         }
@@ -117,6 +166,11 @@ impl<'t> Translator<'t> {
         Self { loose, ..self }
     }
 
+    /// Returns the translator of a service whose requests have this credential.
+    pub(crate) fn with_credential(self, credential: Option<Credential>) -> Self {
+        Self { credential, ..self }
+    }
+
     /// Returns the places of the schemas of these types.
     pub(crate) fn places_of_types(&self, names: &[String]) -> BTreeSet<String> {
         names.iter().filter_map(|name| self.places.get(name).cloned()).collect()
@@ -125,6 +179,11 @@ impl<'t> Translator<'t> {
     /// Returns the numbers of operations and of responses.
     pub(crate) fn count_messages(&self) -> (usize, usize) {
         (self.asked.len(), self.asked.iter().map(|asked| asked.answers.len()).sum())
+    }
+
+    /// Returns the names of the resources whose items the model remembers.
+    pub(crate) fn resource_names(&self) -> Vec<String> {
+        self.resources.iter().map(|resource| resource.items.clone()).collect()
     }
 
     pub(crate) fn into_notes(self) -> Vec<Note> {
@@ -155,7 +214,7 @@ impl<'t> Translator<'t> {
         let mut text = doc_comment(&format!("{title} {version}, from its OpenAPI description."));
         text.push_str(&format!("model {} {{\n", name::pascal_case(title)));
         let messages = self.messages_text();
-        let state = self.state_text();
+        let state = self.used_state_text();
         let functions = self.checks.function_declarations();
         for name in std::mem::take(&mut self.checks.cut) {
             self.add_note(

@@ -27,6 +27,9 @@ pub struct InitArgs {
     /// The command that starts the service; `{port}` stands for its port.
     #[arg(long, value_name = "COMMAND", requires = "openapi", help_heading = "OpenAPI")]
     pub start: Option<String>,
+    /// Makes a model without state: any documented answer in any state; the service is not started.
+    #[arg(long, requires = "openapi", help_heading = "OpenAPI")]
+    pub stateless: bool,
     /// Status codes that every operation may return although the description does not list them: `404,409` or `4xx`.
     #[arg(
         long,

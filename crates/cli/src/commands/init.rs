@@ -6,6 +6,7 @@
 //!
 //! *Promises.* No file is overwritten: either all files are new, or none is written.
 
+mod learning;
 mod openapi;
 
 use std::fs;

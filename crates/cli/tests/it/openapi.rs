@@ -19,7 +19,8 @@ fn project(flags: &str) -> TempDir {
     let folder = TempDir::new().expect("a folder");
     let (spec, server) = (example().join("library.yaml"), example().join("library.py"));
     let start = format!("exec python3 {} {{port}} {flags}", server.display());
-    let made = ioxide(folder.path(), &["init", "--openapi", &spec.display().to_string(), "--start", &start]);
+    let spec = spec.display().to_string();
+    let made = ioxide(folder.path(), &["init", "--openapi", &spec, "--stateless", "--start", &start]);
     assert_eq!(made.1, 0, "{}", made.0);
     folder
 }
@@ -71,11 +72,61 @@ fn a_model_with_states_finds_what_schemas_cannot() {
 #[test]
 fn what_is_no_description_is_told_and_nothing_is_written() {
     let folder = TempDir::new().expect("a folder");
-    fs::write(folder.path().join("spec.yaml"), "swagger: '2.0'\n").expect("written");
+    fs::write(folder.path().join("spec.yaml"), "swagger: '1.2'\n").expect("written");
     let (text, code) = ioxide(folder.path(), &["init", "--openapi", "spec.yaml"]);
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("Swagger 2.0"), "{text}");
+    assert!(text.contains("the only version of Swagger that is known is 2.0"), "{text}");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
     let (text, code) = ioxide(folder.path(), &["init", "--openapi", "nowhere.yaml"]);
     assert_eq!(code, 2, "{text}");
+}
+
+/// Returns the notes of this folder, tested with a fault after their model was learned.
+fn test_notes(folder: &TempDir, fault: &str) -> (String, Option<i32>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args([
+            "test",
+            "api.iox",
+            "--sut",
+            "api",
+            "--seed",
+            "1",
+            "--steps",
+            "2000",
+            "--for",
+            "60s",
+            "--no-shrink",
+        ])
+        .current_dir(folder.path())
+        .env("NOTES_FAULT", fault)
+        .env("IOXIDE_PROGRESS", "off")
+        .output()
+        .expect("the program runs");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+}
+
+/// The service trims titles, counts looks and does not document a 404: none of it is a failure. Faults of state are.
+#[test]
+fn state_is_learned_from_the_running_service() {
+    if !has_program("python3") {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/openapi");
+    let spec = tests.join("notes.yaml").display().to_string();
+    let start = format!("exec python3 {} {{port}}", tests.join("notes.py").display());
+    let (text, code) = ioxide(folder.path(), &["init", "--openapi", &spec, "--start", &start]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("the model remembers: notes"), "{text}");
+    assert!(!text.contains("contradiction"), "{text}");
+    assert!(text.contains("DELETE /notes/{id} answers 404, which is not documented"), "{text}");
+    assert!(text.contains("`looks` of a note stays as it is"), "{text}");
+    let (checked, code) = ioxide(folder.path(), &["check", "--deny-warnings", "api.iox"]);
+    assert_eq!(code, 0, "{checked}");
+    let (text, code) = test_notes(&folder, "");
+    assert_eq!(code, Some(0), "{text}");
+    for fault in ["delete", "patch", "list", "long"] {
+        let (text, code) = test_notes(&folder, fault);
+        assert_eq!(code, Some(1), "{fault}: {text}");
+    }
 }

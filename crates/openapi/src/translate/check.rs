@@ -143,6 +143,14 @@ impl TypeConditions {
         })
     }
 
+    /// Returns whether a condition depends on the type whose function it is a part of.
+    fn closes_circle(&self, check: &ValueCondition, within: &[String]) -> bool {
+        let Some(last) = within.last() else { return false };
+        let mut names = Vec::new();
+        collect_type_names(check, &mut names);
+        names.iter().any(|name| name == last || self.depends_on(name, last, &mut Vec::new()))
+    }
+
     /// Returns the condition as an expression; `within` are the types whose functions it is a part of.
     fn render_condition(
         &mut self,
@@ -171,6 +179,11 @@ impl TypeConditions {
                 (!parts.is_empty()).then(|| parts.join(" && "))
             }
             ValueCondition::Each(of, inner) => {
+                // A function may call itself on parts of its value, and the values of a map do not count as such.
+                if *of == "@.values()" && self.closes_circle(inner, within) {
+                    self.cut.extend(within.last().cloned());
+                    return None;
+                }
                 let inner = self.render_condition(inner, &bound, direction, within, depth + 1)?;
                 Some(format!("(forall {bound} in {}: {inner})", of.replace('@', value)))
             }

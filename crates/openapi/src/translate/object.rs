@@ -3,7 +3,7 @@
 use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
 use super::text;
-use super::{AnyJson, Translator};
+use super::{AnyJson, RecordMember, Translator};
 use crate::name;
 use crate::node::{SpecNode, pointer_step};
 
@@ -59,6 +59,7 @@ impl<'t> Translator<'t> {
             .collect();
         let mut taken = name::TakenNames::default();
         let (mut fields, mut check, mut marks) = (Vec::new(), ValueCondition::Anything, Vec::new());
+        let mut members = Vec::new();
         for (key, property) in properties {
             if self.is_hidden(property) {
                 continue;
@@ -83,6 +84,7 @@ impl<'t> Translator<'t> {
             if field != *key {
                 self.form.names.push((whole, key.clone()));
             }
+            members.push(RecordMember { name: field.clone(), wire: key.clone(), sort: written.clone() });
             fields.push(format!("{field}: {written}"));
         }
         for key in required.iter().filter(|key| !properties.iter().any(|(other, _)| other == *key)) {
@@ -98,6 +100,7 @@ impl<'t> Translator<'t> {
         self.translate_additional_members(schema, place, &name);
         let about = schema.text_at("description").map(super::doc_comment).unwrap_or_default();
         self.places.insert(name.clone(), place.to_owned());
+        self.records.insert(name.clone(), members);
         self.declarations.push(format!("{about}record {name} {{ {} }}\n", fields.join(", ")));
         self.checks.define_type(&name, check);
         let made = SortOf::new(name.clone(), &[JsonKind::Object]).with_condition(ValueCondition::Named(name));

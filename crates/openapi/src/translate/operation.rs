@@ -1,8 +1,10 @@
 //! Operations as messages: requests with their parameters, responses with their bodies.
 
 use super::check::{ValueCondition, ValueWriter};
+use super::rule::RuleMode;
 use super::shape::{JsonKind, SortOf};
 use super::{Translator, doc_comment};
+use crate::credential::Credential;
 use crate::document::Operation;
 use crate::name::{self, TakenNames};
 use crate::node::{SpecNode, pointer_step};
@@ -34,8 +36,8 @@ pub(crate) struct FieldOf {
     /// The name in the description.
     pub(crate) wire: String,
     pub(crate) place: FieldLocation,
-    sort: String,
-    check: ValueCondition,
+    pub(super) sort: String,
+    pub(super) check: ValueCondition,
 }
 
 /// An operation of the service.
@@ -51,7 +53,9 @@ pub(crate) struct RequestOperation {
     /// True if answers come in several content types, one of them JSON, which is then requested.
     pub(crate) accepts_json: bool,
     pub(crate) answers: Vec<DocumentedResponse>,
-    about: String,
+    /// The credential that is replaced by a wrong one.
+    pub(crate) wrong_credential: Option<Credential>,
+    pub(super) about: String,
 }
 
 /// The body of an answer.
@@ -75,7 +79,23 @@ pub(crate) struct DocumentedResponse {
     pub(crate) status: String,
     pub(crate) kind: BodyKind,
     pub(super) body: Option<(String, ValueCondition)>,
+    /// The sort of the id in the header `Location`, which is then the field `location`.
+    pub(crate) location: Option<String>,
+    /// The documented headers that it has, with patterns for their values.
+    pub(crate) headers: Vec<(String, String)>,
+    /// The documented header that it lacks.
+    pub(super) lacks: Option<String>,
+    /// True if it is not documented, but the service was seen to answer so, or may be.
+    pub(super) is_seen: bool,
     pub(super) about: String,
+}
+
+impl DocumentedResponse {
+    /// Returns the name of the rule that it has a header.
+    pub(super) fn header_rule(&self, header: &str) -> String {
+        let name = self.name.strip_suffix("_headless").unwrap_or(&self.name);
+        format!("{name}.header.{header}")
+    }
 }
 
 impl<'t> Translator<'t> {
@@ -88,7 +108,12 @@ impl<'t> Translator<'t> {
         for operation in found.operations {
             if let Some(asked) = self.translate_operation(&operation) {
                 self.asked.push(asked);
+                self.operations.push(operation);
             }
+        }
+        if self.rules.mode != RuleMode::Stateless {
+            self.find_resources();
+            self.find_wrong_requests();
         }
     }
 
@@ -100,7 +125,8 @@ impl<'t> Translator<'t> {
         if !operation.lost.is_empty() {
             return None;
         }
-        let own = operation.node.text_at("operationId").map(name::snake_case);
+        let own =
+            operation.node.text_at("operationId").map(|id| short_name(&name::snake_case(id), operation));
         let made = || name::snake_case(&format!("{} {}", operation.method, operation.path));
         let name = self.messages.fresh_name(&own.unwrap_or_else(made));
         self.direction = ValueWriter::Sent;
@@ -139,7 +165,18 @@ impl<'t> Translator<'t> {
         let about = about + &doc_comment(&format!("{} {}", operation.method, operation.path));
         let accepts_json = answers.iter().any(|answer| matches!(answer.kind, BodyKind::JsonAs(_)));
         let method = operation.method.clone();
-        Some(RequestOperation { name, method, path, fields, content, accepts_json, answers, about })
+        let wrong_credential = None;
+        Some(RequestOperation {
+            name,
+            method,
+            path,
+            fields,
+            content,
+            accepts_json,
+            answers,
+            wrong_credential,
+            about,
+        })
     }
 
     /// Returns the path with the names of fields; `None` if it has a name that is no parameter.
@@ -313,70 +350,50 @@ impl<'t> Translator<'t> {
     /// Returns the declarations of all messages.
     pub(super) fn messages_text(&mut self) -> String {
         let mut text = String::new();
-        for asked in &self.asked {
-            let fields: Vec<String> =
-                asked.fields.iter().map(|field| format!("{}: {}", field.name, field.sort)).collect();
-            let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
-            text.push_str(&format!("{}input {}{fields}\n", asked.about, asked.name));
+        for (at, asked) in self.asked.iter().enumerate() {
+            text.push_str(&input_text(asked));
             for answer in &asked.answers {
-                let body =
-                    answer.body.as_ref().map(|(sort, _)| format!("(body: {sort})")).unwrap_or_default();
-                text.push_str(&format!("{}output {}{body}\n", answer.about, answer.name));
-            }
-            text.push('\n');
-        }
-        text
-    }
-
-    /// Returns the declaration of the only state, with the variable for the open request and a purpose per answer 2xx.
-    pub(super) fn state_text(&mut self) -> String {
-        let asked = std::mem::take(&mut self.asked);
-        let cases: Vec<String> = asked.iter().map(|asked| format!("owes_{}", asked.name)).collect();
-        let mut text = format!(
-            "/// The request that is not answered yet.\nenum Owed {{ nothing, {} }}\n",
-            cases.join(", ")
-        );
-        text.push_str("var owed: Owed = nothing\n\n");
-        text.push_str(
-            "/// Any request at any time, then one of the answers that are documented for it.\n\
-             state serving {\n",
-        );
-        for one in &asked {
-            let checks = one
-                .fields
-                .iter()
-                .filter_map(|field| self.checks.condition_text(&field.check, &field.name, ValueWriter::Sent));
-            let guard: Vec<String> = std::iter::once("owed == nothing".to_owned()).chain(checks).collect();
-            let (name, guard) = (&one.name, guard.join(" && "));
-            text.push_str(&format!("ask_{name}: on {name} when {guard} {{ owed = owes_{name} }}\n"));
-            for answer in &one.answers {
-                let check = answer
-                    .body
-                    .as_ref()
-                    .and_then(|(_, check)| self.checks.condition_text(check, "body", ValueWriter::Told));
-                let check = check.map(|check| format!(" && {check}")).unwrap_or_default();
-                let said = &answer.name;
+                let body = answer.body.as_ref().map(|(sort, _)| format!("body: {sort}"));
+                let location = answer.location.as_ref().map(|sort| format!("location: {sort}"));
+                let fields: Vec<String> = body.into_iter().chain(location).collect();
                 text.push_str(&format!(
-                    "{said}: emit {said} when owed == owes_{name}{check} {{ owed = nothing }}\n"
+                    "{}output {}{}\n",
+                    answer.about,
+                    answer.name,
+                    in_parentheses(&fields)
                 ));
             }
+            for wrong in self.wrong.iter().filter(|wrong| wrong.of == at) {
+                text.push_str(&input_text(&wrong.request));
+            }
             text.push('\n');
         }
-        text.push_str("}\n\n");
-        for one in &asked {
-            for answer in one.answers.iter().filter(|answer| answer.status.starts_with('2')) {
-                text.push_str(&format!("purpose {}: ask_{}, {}\n", answer.name, one.name, answer.name));
-            }
-        }
-        self.asked = asked;
         text
     }
+}
+
+/// Returns the declaration of a request.
+fn input_text(asked: &RequestOperation) -> String {
+    let fields: Vec<String> =
+        asked.fields.iter().map(|field| format!("{}: {}", field.name, field.sort)).collect();
+    format!("{}input {}{}\n", asked.about, asked.name, in_parentheses(&fields))
+}
+
+fn in_parentheses(fields: &[String]) -> String {
+    if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) }
 }
 
 /// Returns whether a content type denotes JSON, or any content.
 pub(super) fn is_json(kind: &str) -> bool {
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
+}
+
+/// Returns a name without the path and the method at its end, which some frameworks add.
+fn short_name(name: &str, operation: &Operation<'_>) -> String {
+    let added = name::snake_case(&format!("{} {}", operation.path, operation.method));
+    let short = name.strip_suffix(&added).and_then(|short| short.strip_suffix('_'));
+    short.filter(|short| !short.is_empty()).unwrap_or(name).to_owned()
 }
 
 /// Returns whether a header is one that descriptions must not define (OpenAPI, Parameter Object), or delimits messages.

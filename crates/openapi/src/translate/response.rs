@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::check::{ValueCondition, ValueWriter};
 use super::operation::is_json;
+use super::rule::RuleMode;
 use super::{BodyKind, DocumentedResponse, Translator, doc_comment};
 use crate::document::Operation;
 use crate::node::{SpecNode, pointer_step};
@@ -66,10 +67,15 @@ impl<'t> Translator<'t> {
                     status: status.clone(),
                     kind,
                     body,
+                    location: None,
+                    headers: Vec::new(),
+                    lacks: None,
+                    is_seen: false,
                     about: about.clone(),
                 });
             }
         }
+        self.add_headers(&mut found, operation);
         let more = self.allowed_responses(&found, operation, of);
         found.extend(more);
         // What is more special is looked for first.
@@ -80,6 +86,53 @@ impl<'t> Translator<'t> {
         };
         found.sort_by_key(rank);
         found
+    }
+
+    /// Adds the documented headers to answers, and in learning the answers without them.
+    fn add_headers(&mut self, answers: &mut Vec<DocumentedResponse>, operation: &Operation<'t>) {
+        if self.rules.mode == RuleMode::Stateless {
+            return;
+        }
+        let documented = operation.node.get("responses").map(SpecNode::members).unwrap_or_default();
+        let mut headless = Vec::new();
+        for answer in answers.iter_mut() {
+            let node = documented.iter().find(|(status, _)| *status == answer.status);
+            let node = node.and_then(|(_, node)| self.document.resolve_reference(node, ""));
+            let headers =
+                node.and_then(|(node, _)| node.get("headers")).map(SpecNode::members).unwrap_or_default();
+            for (name, header) in headers {
+                let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+                // Content types are compared with those of the bodies, and `Location` may be read for an id.
+                let is_own = ["content-type", "location"].iter().any(|own| name.eq_ignore_ascii_case(own));
+                if !is_plain || is_own || self.rules.is_broken(&answer.header_rule(name)) {
+                    continue;
+                }
+                answer.headers.push((name.clone(), self.header_pattern(header)));
+                if self.rules.mode == RuleMode::Learning {
+                    let name_without = self.messages.fresh_name(&format!("{}_headless", answer.name));
+                    headless.push(DocumentedResponse {
+                        name: name_without,
+                        headers: Vec::new(),
+                        lacks: Some(name.clone()),
+                        ..answer.clone()
+                    });
+                }
+            }
+        }
+        answers.extend(headless);
+    }
+
+    /// Returns a pattern for the values of a documented header: numbers and truths are recognised, anything else may be
+    /// any text.
+    fn header_pattern(&self, header: &'t SpecNode) -> String {
+        let header = self.document.resolve_reference(header, "").map_or(header, |(header, _)| header);
+        let schema = header.get("schema").and_then(|schema| self.document.resolve_reference(schema, ""));
+        match schema.and_then(|(schema, _)| schema.text_at("type")) {
+            Some("integer") => "-?[0-9]+".into(),
+            Some("number") => "-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?".into(),
+            Some("boolean") => "true|false".into(),
+            _ => ".*".into(),
+        }
     }
 
     /// Returns the answers that are allowed without being documented: the statuses given as options, and 401 and 403
@@ -99,15 +152,24 @@ impl<'t> Translator<'t> {
             })
         };
         let locked = ["401", "403"].iter().filter(|_| self.document.needs_credentials(operation));
-        let named = self.allow.iter().map(String::as_str);
+        let own = self.rules.statuses_of(of);
+        let named = self.allow.iter().map(String::as_str).chain(own.iter().map(String::as_str));
         let all: BTreeSet<&str> = named.chain(locked.copied()).filter(|status| !knows(status)).collect();
         let more: Vec<String> = all.into_iter().map(str::to_owned).collect();
         let answer = |status: String| DocumentedResponse {
             name: self.messages.fresh_name(&format!("{of}_{status}")),
+            is_seen: own.contains(&status),
+            about: if own.contains(&status) {
+                "/// Not documented, but the service answers so.\n".into()
+            } else {
+                "/// Not documented, but allowed.\n".into()
+            },
             status,
             kind: BodyKind::Unchecked,
             body: None,
-            about: "/// Not documented, but allowed.\n".into(),
+            location: None,
+            headers: Vec::new(),
+            lacks: None,
         };
         more.into_iter().map(answer).collect()
     }
@@ -120,7 +182,8 @@ impl<'t> Translator<'t> {
         of: &str,
         operation: &Operation<'t>,
     ) -> Vec<WrittenResponse> {
-        if node.get("headers").is_some_and(|headers| !headers.members().is_empty()) {
+        let has_headers = node.get("headers").is_some_and(|headers| !headers.members().is_empty());
+        if has_headers && self.rules.mode == RuleMode::Stateless {
             self.add_note(&format!("{place}/headers"), "headers of answers are not checked");
         }
         let contents = node.get("content").map(SpecNode::members).unwrap_or_default();

@@ -271,6 +271,8 @@ impl<'t> Translator<'t> {
             self.form.cases.push((case.clone(), value.to_json()));
             cases.push(case);
         }
+        let written = self.form.cases.iter().rev().take(cases.len()).rev().cloned().collect();
+        self.enums.insert(name.clone(), written);
         self.declarations.push(format!("enum {name} {{ {} }}\n", cases.join(", ")));
         let values = values.iter().map(|value| value.to_json()).collect();
         let sort = SortOf { sort: name, kinds, values, ..SortOf::default() };

@@ -1,3 +1,4 @@
 //! Tests of the translation of OpenAPI descriptions.
 
+mod state;
 mod translate;

@@ -274,7 +274,7 @@ fn what_is_no_description_is_refused() {
     let bad = |text: &str| translate(text, &ServiceOptions::default()).expect_err("it is refused");
     assert!(matches!(bad("a: ["), BadDescription::Unreadable(_)));
     assert!(matches!(bad("a: 1"), BadDescription::Version(_)));
-    assert!(bad("swagger: '2.0'").to_string().contains("Swagger 2.0"));
+    assert!(bad("swagger: '1.2'").to_string().contains("version of Swagger"));
     assert!(matches!(bad("openapi: 3.0.0\npaths: {}"), BadDescription::Empty));
 }
 

@@ -6,6 +6,7 @@ use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_run::campaign::CampaignOutcome;
 use ioxide_run::coverage::MeasureCount;
 use ioxide_run::coverage::item::Measure;
+use ioxide_testgen::purpose::{Unreached, WhyUnreached};
 use ioxide_testgen::tester::hunt::HuntTester;
 use serde_json::{Value as Json, json};
 
@@ -13,8 +14,8 @@ use serde_json::{Value as Json, json};
 /// and the JSON has them all.
 const MAX_NAMED: usize = 8;
 
-/// Writes why transitions were not reached, as far as that is known, and that the hunt stopped because its steps were
-/// used.
+/// Writes which transitions cannot be reached, as far as that is proved, and that the hunt stopped because its steps
+/// were used.
 pub fn show_hunt(
     out: &mut impl Write,
     sts: &Sts,
@@ -35,10 +36,11 @@ pub fn show_hunt(
     }
 }
 
-/// Writes the reasons why switches were not reached, as far as the search for purposes knows them.
+/// Writes the switches that were proved unreachable. That a search ended early says nothing about them.
 fn write_unreached(out: &mut impl Write, sts: &Sts, hunt: &HuntTester) -> io::Result<()> {
     let Some(set) = hunt.purposes() else { return Ok(()) };
-    for unreached in set.unreached.iter().take(MAX_NAMED) {
+    let is_proved = |unreached: &&Unreached| matches!(unreached.why, WhyUnreached::Never(_));
+    for unreached in set.unreached.iter().filter(is_proved).take(MAX_NAMED) {
         writeln!(out, "  `{}`: {}", unreached.item.name(sts), unreached.why)?;
     }
     Ok(())

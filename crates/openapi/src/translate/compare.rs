@@ -1,0 +1,271 @@
+//! Comparisons between fields of different records: what was sent, what is known, what an answer shows.
+
+use std::collections::BTreeSet;
+
+use super::resource::{ItemView, Resource, ResourceRole, is_whole};
+use super::rule::FieldRules;
+use super::{RecordMember, Translator};
+use crate::name;
+
+/// A pattern for texts that services do not normalise: words of small letters, digits and a few signs, with single
+/// spaces between them.
+const PLAIN_TEXT: &str = "[a-z0-9._@/:-]+( [a-z0-9._@/:-]+)*";
+
+/// A value with its sort.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TypedText<'a> {
+    pub(super) text: &'a str,
+    pub(super) sort: &'a str,
+}
+
+impl Translator<'_> {
+    /// Returns the condition that two values are equal; `None` if their sorts cannot be compared.
+    pub(super) fn equality(&self, one: TypedText<'_>, other: TypedText<'_>) -> Option<String> {
+        let (plain_one, plain_other) = (one.sort.trim_end_matches('?'), other.sort.trim_end_matches('?'));
+        let is_option = |value: TypedText<'_>| value.sort.ends_with('?');
+        if one.sort == other.sort {
+            return Some(format!("{} == {}", one.text, other.text));
+        }
+        match (is_option(one), is_option(other)) {
+            (false, false) => self.plain_equality(one, other),
+            (false, true) => {
+                let inner = self.plain_equality(one, TypedText { text: "value", sort: plain_other })?;
+                Some(format!("(match {} {{ none => false, some(value) => {inner} }})", other.text))
+            }
+            (true, false) => {
+                let inner = self.plain_equality(TypedText { text: "value", sort: plain_one }, other)?;
+                Some(format!("(match {} {{ none => false, some(value) => {inner} }})", one.text))
+            }
+            (true, true) => {
+                let (inside_one, inside_other) = (
+                    TypedText { text: "value", sort: plain_one },
+                    TypedText { text: "instead", sort: plain_other },
+                );
+                let inner = self.plain_equality(inside_one, inside_other)?;
+                Some(format!(
+                    "(match {} {{ none => {} == none, some(value) => (match {} {{ none => false, some(instead) \
+                     => {inner} }}) }})",
+                    one.text, other.text, other.text
+                ))
+            }
+        }
+    }
+
+    fn plain_equality(&self, one: TypedText<'_>, other: TypedText<'_>) -> Option<String> {
+        let is_number = |sort: &str| is_whole(sort) || sort == "real";
+        if one.sort == other.sort || is_number(one.sort) && is_number(other.sort) {
+            return Some(format!("{} == {}", one.text, other.text));
+        }
+        let converted = self.converted_case(one, other.sort).map(|text| format!("{text} == {}", other.text));
+        converted
+            .or_else(|| self.converted_case(other, one.sort).map(|text| format!("{} == {text}", one.text)))
+    }
+
+    /// Returns a case of an enum as the case of another enum that is written alike.
+    fn converted_case(&self, value: TypedText<'_>, to: &str) -> Option<String> {
+        let (from, to) = (self.enums.get(value.sort)?, self.enums.get(to)?);
+        let case = |(name, json): &(String, String)| {
+            let same = to.iter().find(|(_, other)| other == json)?;
+            Some(format!("{name} => {}", same.0))
+        };
+        let cases = from.iter().map(case).collect::<Option<Vec<_>>>()?;
+        Some(format!("(match {} {{ {} }})", value.text, cases.join(", ")))
+    }
+
+    /// Returns the record of a resource with the values of an answer; `None` if the answer lacks some.
+    pub(super) fn known_value(&self, resource: &Resource, view: &ItemView) -> Option<String> {
+        if view.record == resource.known {
+            return Some(view.place.clone());
+        }
+        let (known, shown) = (self.records.get(&resource.known)?, self.records.get(&view.record)?);
+        let field = |member: &RecordMember| {
+            let same = shown.iter().find(|other| other.wire == member.wire && other.sort == member.sort)?;
+            Some(format!("{}: {}.{}", member.name, view.place, same.name))
+        };
+        let fields = known.iter().map(field).collect::<Option<Vec<_>>>()?;
+        Some(format!("{}({})", resource.known, fields.join(", ")))
+    }
+
+    /// Returns the fields that both records have and that can be compared, with the condition that they are equal.
+    fn common_fields(
+        &self,
+        (one, one_record): (&str, &str),
+        (other, other_record): (&str, &str),
+    ) -> Vec<(String, String)> {
+        let members = |record: &str| self.records.get(record).cloned().unwrap_or_default();
+        let others = members(other_record);
+        let field = |member: RecordMember| {
+            let same = others.iter().find(|other| other.wire == member.wire)?;
+            let (left, right) = (format!("{one}.{}", member.name), format!("{other}.{}", same.name));
+            let condition = self.equality(
+                TypedText { text: &left, sort: &member.sort },
+                TypedText { text: &right, sort: &same.sort },
+            )?;
+            Some((member.name, condition))
+        };
+        members(one_record).into_iter().filter_map(field).collect()
+    }
+
+    /// Returns the rules that an answer shows an item as it is known.
+    pub(super) fn same_rules(&self, resource: &Resource, record: &str) -> FieldRules {
+        let base = format!("same_{}", resource.singular);
+        let function =
+            if record == resource.known { base } else { format!("{base}_as_{}", name::snake_case(record)) };
+        FieldRules {
+            function,
+            parameters: vec![("known", resource.known.clone()), ("told", record.to_owned())],
+            fields: self.common_fields(("known", &resource.known), ("told", record)),
+            about: format!(
+                "`@` of a {} stays as it is until the {} is changed",
+                resource.singular, resource.singular
+            ),
+            weighty: BTreeSet::new(),
+            origin: format!("Nothing but a change of the {} changes these fields.", resource.singular),
+        }
+    }
+
+    /// Returns the condition that a value is shown as it was sent. Services normalise texts, round
+    /// numbers and sort lists, so texts are compared if they are plain, numbers nearly, and lists by their lengths.
+    fn echo_of(&self, sent: TypedText<'_>, shown: TypedText<'_>) -> Option<String> {
+        match sent.sort {
+            "string" => {
+                let equal = self.equality(sent, shown)?;
+                Some(format!("({}.matches(\"{PLAIN_TEXT}\") => {equal})", sent.text))
+            }
+            "real" if shown.sort == "real" => {
+                let (sent, shown) = (sent.text, shown.text);
+                Some(format!(
+                    "(-1000000 < {sent} < 1000000 => {shown} - {sent} <= 0.01 && {sent} - {shown} <= 0.01)"
+                ))
+            }
+            "real" => None,
+            list if list.starts_with("list<") => {
+                // Sorted, or without repetition, is the same list for many services.
+                let shown_list = shown.sort.trim_end_matches('?');
+                if !shown_list.starts_with("list<") {
+                    return None;
+                }
+                let (sent, inner) = (sent.text, |told: &str, sent: &str| {
+                    format!("{told}.length() <= {sent}.length() && {told}.is_empty() == {sent}.is_empty()")
+                });
+                let condition = if shown.sort.ends_with('?') {
+                    format!(
+                        "(match {} {{ none => {sent}.is_empty(), some(value) => {} }})",
+                        shown.text,
+                        inner("value", sent)
+                    )
+                } else {
+                    inner(shown.text, sent)
+                };
+                if list == "list<string>" {
+                    return Some(format!(
+                        "((forall y in {sent}: y.matches(\"{PLAIN_TEXT}\")) => {condition})"
+                    ));
+                }
+                Some(condition)
+            }
+            _ => self.equality(sent, shown),
+        }
+    }
+
+    /// Returns the fields of an item that requests set.
+    fn fields_set(&self, resource: &Resource) -> BTreeSet<String> {
+        let is_write = |role: &ResourceRole| {
+            matches!(role, ResourceRole::Create | ResourceRole::Put | ResourceRole::Patch)
+        };
+        let writes = resource.roles.iter().filter(|(_, role)| is_write(role));
+        let sent = writes.filter_map(|(at, _)| self.records.get(&self.sent_record(*at)?));
+        let wires: BTreeSet<&str> = sent.flatten().map(|member| member.wire.as_str()).collect();
+        let known = self.records.get(&resource.known).map(Vec::as_slice).unwrap_or_default();
+        known
+            .iter()
+            .filter(|member| wires.contains(member.wire.as_str()))
+            .map(|member| member.name.clone())
+            .collect()
+    }
+
+    /// Returns the rules that an item is shown just after a request wrote it as the answer to that request showed it.
+    pub(super) fn read_back_rules(&self, resource: &Resource, record: &str) -> FieldRules {
+        let set = self.fields_set(resource);
+        let same = self.same_rules(resource, record);
+        FieldRules {
+            function: same.function.replacen("same_", "reads_back_", 1),
+            // Where the rule holds at all times, it need not be said again.
+            fields: same.fields.into_iter().filter(|(field, _)| set.contains(field)).collect(),
+            about: format!("a {} shows `@` as the answer that changed it did", resource.singular),
+            weighty: set,
+            origin: format!(
+                "Just after a request that wrote the {}, it has these values.",
+                resource.singular
+            ),
+            ..same
+        }
+    }
+
+    /// Returns the rules that an answer shows what was sent; a field that was left out may have any value.
+    pub(super) fn echo_rules(&self, resource: &Resource, sent: &str, record: &str) -> FieldRules {
+        let members = |record: &str| self.records.get(record).cloned().unwrap_or_default();
+        let told = members(record);
+        let field = |member: RecordMember| {
+            let same = told.iter().find(|other| other.wire == member.wire)?;
+            let shown = format!("told.{}", same.name);
+            let shown = TypedText { text: &shown, sort: &same.sort };
+            let whole = format!("sent.{}", member.name);
+            let condition = match member.sort.strip_suffix('?') {
+                None => self.echo_of(TypedText { text: &whole, sort: &member.sort }, shown)?,
+                Some(plain) => {
+                    let inner = self.echo_of(TypedText { text: "wanted", sort: plain }, shown)?;
+                    format!("(match {whole} {{ none => true, some(wanted) => {inner} }})")
+                }
+            };
+            Some((member.name, condition))
+        };
+        let is_usual = record == resource.known;
+        let suffix = if is_usual { String::new() } else { format!("_as_{}", name::snake_case(record)) };
+        FieldRules {
+            function: format!("shows_{}{suffix}", name::snake_case(sent)),
+            parameters: vec![("sent", sent.to_owned()), ("told", record.to_owned())],
+            fields: members(sent).into_iter().filter_map(field).collect(),
+            about: format!("`@` of a {} is what was sent", resource.singular),
+            weighty: BTreeSet::new(),
+            origin: format!("A {} has the values that were sent, as far as they were.", resource.singular),
+        }
+    }
+
+    /// Returns the rules that an update leaves alone what was not sent.
+    pub(super) fn keep_rules(
+        &self,
+        resource: &Resource,
+        sent: &str,
+        record: &str,
+        is_patch: bool,
+    ) -> FieldRules {
+        let written = self.records.get(sent).cloned().unwrap_or_default();
+        let known = self.records.get(&resource.known).cloned().unwrap_or_default();
+        let fields = self.common_fields(("known", &resource.known), ("told", record));
+        let field = |(field, condition): (String, String)| {
+            let wire = known.iter().find(|member| member.name == field).map(|member| member.wire.clone())?;
+            match written.iter().find(|member| member.wire == wire) {
+                None => Some((field, condition)),
+                Some(member) if is_patch && member.sort.ends_with('?') => Some((
+                    field,
+                    format!("(match sent.{} {{ none => {condition}, some(_) => true }})", member.name),
+                )),
+                Some(_) => None,
+            }
+        };
+        let fields: Vec<(String, String)> = fields.into_iter().filter_map(field).collect();
+        FieldRules {
+            function: format!("keeps_{}_of_{}", name::snake_case(sent), name::snake_case(record)),
+            parameters: vec![
+                ("known", resource.known.clone()),
+                ("sent", sent.to_owned()),
+                ("told", record.to_owned()),
+            ],
+            fields,
+            about: format!("an update without `@` leaves it as it is in the {}", resource.singular),
+            weighty: self.fields_set(resource),
+            origin: "An update leaves alone what was not sent.".into(),
+        }
+    }
+}

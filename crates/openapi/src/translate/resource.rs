@@ -1,0 +1,521 @@
+//! Resources: a collection path and an item path, the operations on them, and the record that shows an item.
+
+use std::collections::BTreeMap;
+
+use super::operation::FieldOf;
+use super::rule::RuleMode;
+use super::{BodyKind, DocumentedResponse, FieldLocation, RecordMember, RequestOperation, Translator};
+use crate::name::{self, TakenNames};
+
+/// Last steps of paths of operations that change everything.
+const SWEEPING: [&str; 13] = [
+    "reset", "clear", "purge", "flush", "truncate", "all", "restart", "seed", "import", "restore", "wipe",
+    "sync", "bulk",
+];
+
+/// The part that an operation has in the life of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResourceRole {
+    /// Makes an item, in the collection.
+    Create,
+    /// Lists items.
+    List,
+    /// Shows an item.
+    Get,
+    /// Replaces an item.
+    Put,
+    /// Changes some fields of an item.
+    Patch,
+    /// Removes an item.
+    Delete,
+    /// Does something else with an item.
+    Act,
+    /// Changes items that it does not name.
+    Sweep,
+}
+
+/// The place of an item in the body of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ItemView {
+    /// The expression: `body`, `body.data`.
+    pub(crate) place: String,
+    /// The record.
+    pub(crate) record: String,
+    /// The field with the id.
+    pub(crate) id: RecordMember,
+}
+
+/// A resource of the service.
+#[derive(Clone, Debug)]
+pub(crate) struct Resource {
+    /// `book`.
+    pub(crate) singular: String,
+    /// The variable for the items that are known, by key.
+    pub(crate) items: String,
+    /// The variable for the keys of items that were created and not removed, even if no more is known of them.
+    pub(crate) created: String,
+    /// The variable for the keys of items that were removed.
+    pub(crate) deleted: String,
+    /// The variable for the key in the open request.
+    pub(crate) asked: String,
+    /// The collection path with `{}` for every parameter.
+    path: String,
+    /// The record for keys with parents.
+    key_record: String,
+    /// The sort of ids: `int` or `string`.
+    pub(crate) id_sort: &'static str,
+    /// The fields of the key before the id, with their sorts.
+    pub(crate) parents: Vec<(String, &'static str)>,
+    /// The record that shows an item.
+    pub(crate) known: String,
+    pub(crate) roles: BTreeMap<usize, ResourceRole>,
+    /// The variables for items that were written and not seen since, by the record that was sent.
+    pub(crate) written: Vec<(String, String)>,
+    /// The resource that contains the collection.
+    pub(crate) parent: Option<usize>,
+}
+
+impl Resource {
+    /// Returns the type of the key.
+    pub(crate) fn key_sort(&self) -> String {
+        if self.parents.is_empty() { self.id_sort.to_owned() } else { self.key_record.clone() }
+    }
+
+    /// Returns the key with these values of its fields.
+    pub(crate) fn key(&self, parents: &[String], id: &str) -> String {
+        if self.parents.is_empty() {
+            return id.to_owned();
+        }
+        let fields = self.parents.iter().zip(parents).map(|((name, _), value)| format!("{name}: {value}"));
+        format!("{}({}, id: {id})", self.key_sort(), fields.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Returns the key of an item of the collection that the open request names.
+    pub(crate) fn key_beside(&self, id: &str) -> String {
+        let parents: Vec<String> =
+            self.parents.iter().map(|(name, _)| format!("{}.{name}", self.asked)).collect();
+        self.key(&parents, id)
+    }
+
+    /// Returns a key that no item has, as the first value of a variable.
+    pub(crate) fn no_key(&self) -> String {
+        let nothing = |sort: &str| if sort == "int" { "0".to_owned() } else { "\"\"".to_owned() };
+        let parents: Vec<String> = self.parents.iter().map(|(_, sort)| nothing(sort)).collect();
+        self.key(&parents, &nothing(self.id_sort))
+    }
+
+    /// Returns the variable for the item that the last request wrote.
+    pub(crate) fn last_written(&self) -> String {
+        format!("last_written_{}", self.singular)
+    }
+
+    /// Returns the id of an item that an answer shows, as keys have it.
+    pub(crate) fn id_of(&self, place: &str, id: &RecordMember) -> String {
+        let value = format!("{place}.{}", id.name);
+        let is_number = is_whole(id.sort.trim_end_matches('?'));
+        let as_key = |value: &str| {
+            if is_number && self.id_sort == "string" {
+                format!("{value}.to_string()")
+            } else {
+                value.to_owned()
+            }
+        };
+        if id.sort.ends_with('?') {
+            // No item has this key: the answer does not say which one it is.
+            let nothing = if self.id_sort == "int" { "-1" } else { "\"\"" };
+            return format!("(match {value} {{ none => {nothing}, some(id) => {} }})", as_key("id"));
+        }
+        as_key(&value)
+    }
+
+    /// Returns whether something is known of the item with this key.
+    pub(crate) fn is_known(&self, key: &str) -> String {
+        let written = self.written.iter().map(|(map, _)| format!("{map}.has({key})"));
+        std::iter::once(format!("{}.has({key})", self.items)).chain(written).collect::<Vec<_>>().join(" || ")
+    }
+
+    /// Returns the sort of keys as a path parameter has it.
+    fn takes(&self, field: &FieldOf) -> bool {
+        key_sort_of(&field.sort) == Some(self.id_sort)
+    }
+}
+
+/// Returns whether a sort is that of whole numbers.
+pub(crate) fn is_whole(sort: &str) -> bool {
+    sort == "int" || sort.contains("..")
+}
+
+/// Returns the sort of ids that a path parameter is; `None` if it is no number and no text.
+fn key_sort_of(sort: &str) -> Option<&'static str> {
+    if is_whole(sort) {
+        Some("int")
+    } else if sort == "string" {
+        Some("string")
+    } else {
+        None
+    }
+}
+
+/// Returns a path without its last slash and with `{}` for every parameter.
+fn shape_of(path: &str) -> String {
+    let step =
+        |step: &str| if step.starts_with('{') && step.ends_with('}') { "{}".into() } else { step.to_owned() };
+    path.trim_end_matches('/').split('/').map(step).collect::<Vec<String>>().join("/")
+}
+
+/// Returns the fields of the path of an operation, in their order there.
+pub(crate) fn path_fields(asked: &RequestOperation) -> Vec<&FieldOf> {
+    let step = |step: &str| step.strip_prefix('{').and_then(|step| step.strip_suffix('}')).map(str::to_owned);
+    let names = asked.path.split('/').filter_map(step);
+    names.filter_map(|name| asked.fields.iter().find(|field| field.name == name)).collect()
+}
+
+/// Returns a word in its singular, as far as English endings tell.
+fn singular_of(word: &str) -> String {
+    let word = name::snake_case(word);
+    for (ending, instead) in [
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("xes", "x"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("ss", "ss"),
+        ("us", "us"),
+        ("s", ""),
+    ] {
+        if let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() > 1) {
+            return format!("{stem}{instead}");
+        }
+    }
+    word
+}
+
+/// Returns a name without case and separators, to compare `itemId` with `item_id`.
+fn plain_name(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+/// Returns whether an answer says that the request was carried out.
+pub(crate) fn is_success(answer: &DocumentedResponse) -> bool {
+    answer.status.starts_with('2')
+}
+
+impl Translator<'_> {
+    /// Finds the resources of the service, and the operations on them.
+    pub(super) fn find_resources(&mut self) {
+        let mut taken = TakenNames::default();
+        ["owed", "body", "known", "told", "sent", "id", "location"]
+            .iter()
+            .for_each(|name| drop(taken.fresh_name(name)));
+        for field in self.asked.iter().flat_map(|asked| &asked.fields) {
+            taken.fresh_name(&field.name);
+        }
+        let shapes: Vec<String> = self.asked.iter().map(|asked| shape_of(&asked.path)).collect();
+        let mut collections: Vec<String> = Vec::new();
+        for shape in &shapes {
+            if let Some(collection) = shape.strip_suffix("/{}")
+                && !collection.is_empty()
+                && !collection.ends_with("{}")
+                && !collections.iter().any(|other| other == collection)
+            {
+                collections.push(collection.to_owned());
+            }
+        }
+        // Those that contain others first, so that a parent is known before its children.
+        collections.sort_by_key(String::len);
+        for collection in collections {
+            if let Some(resource) = self.find_resource(&collection, &shapes, &mut taken) {
+                self.resources.push(resource);
+            }
+        }
+        for at in 0..self.resources.len() {
+            let path = self.resources[at].path.clone();
+            let contains = |other: &Resource| path.starts_with(&format!("{}/{{}}/", other.path));
+            let parent = self.resources.iter().enumerate().filter(|(other, it)| *other != at && contains(it));
+            let parent = parent.max_by_key(|(_, it)| it.path.len()).map(|(other, _)| other);
+            // The keys of the parent are those of the path before the collection.
+            let fits = parent
+                .filter(|&other| self.resources[other].parents.len() + 1 == self.resources[at].parents.len());
+            self.resources[at].parent = fits;
+        }
+        self.add_written_maps(&mut taken);
+        self.add_missing_answers();
+    }
+
+    fn find_resource(
+        &mut self,
+        collection: &str,
+        shapes: &[String],
+        taken: &mut TakenNames,
+    ) -> Option<Resource> {
+        let item = format!("{collection}/{{}}");
+        let word = collection.rsplit('/').next().unwrap_or_default();
+        let singular = singular_of(word);
+        let on_item = |at: &usize| shapes[*at] == item;
+        let of_item: Vec<usize> = (0..shapes.len()).filter(on_item).collect();
+        let fields = path_fields(&self.asked[*of_item.first()?]);
+        let (id, parents) = fields.split_last()?;
+        let id_sort = key_sort_of(&id.sort)?;
+        let parents: Vec<(String, &'static str)> = parents
+            .iter()
+            .map(|field| Some((field.name.clone(), key_sort_of(&field.sort)?)))
+            .collect::<Option<_>>()?;
+        let parameter = id.wire.clone();
+        let shape_count = collection.matches("{}").count();
+        if parents.len() != shape_count {
+            return None;
+        }
+        // A field of the key must not be called like the id.
+        let parents = parents
+            .into_iter()
+            .map(|(name, sort)| (if name == "id" { "parent_id".to_owned() } else { name }, sort))
+            .collect();
+        let mut resource = Resource {
+            singular,
+            items: String::new(),
+            created: String::new(),
+            deleted: String::new(),
+            asked: String::new(),
+            key_record: String::new(),
+            path: collection.to_owned(),
+            id_sort,
+            parents,
+            known: String::new(),
+            roles: BTreeMap::new(),
+            written: Vec::new(),
+            parent: None,
+        };
+        for (at, shape) in shapes.iter().enumerate() {
+            let asked = &self.asked[at];
+            let is_here = *shape == item;
+            let is_below = shape.starts_with(&format!("{item}/"));
+            let names_item = path_fields(asked).get(shape_count).is_some_and(|field| resource.takes(field));
+            let is_nested = is_below && self.is_collection_below(shape, shapes);
+            let last = shape.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+            let role = match asked.method.as_str() {
+                "GET" if *shape == collection => ResourceRole::List,
+                "POST" if *shape == collection => ResourceRole::Create,
+                "DELETE" | "PUT" | "PATCH" if *shape == collection => ResourceRole::Sweep,
+                "GET" if is_here && names_item => ResourceRole::Get,
+                "PUT" if is_here && names_item => ResourceRole::Put,
+                "PATCH" if is_here && names_item => ResourceRole::Patch,
+                "DELETE" if is_here && names_item => ResourceRole::Delete,
+                "POST" | "PUT" | "PATCH" | "DELETE" if is_below && names_item && !is_nested => {
+                    ResourceRole::Act
+                }
+                "POST" if is_here && names_item => ResourceRole::Act,
+                "POST" | "PUT" | "PATCH" | "DELETE" if SWEEPING.contains(&last.as_str()) => {
+                    ResourceRole::Sweep
+                }
+                _ => continue,
+            };
+            resource.roles.insert(at, role);
+        }
+        resource.known = self.shown_record(&resource, &parameter)?;
+        let plural = name::snake_case(word);
+        let plural = if plural == resource.singular { format!("{plural}_items") } else { plural };
+        resource.items = taken.fresh_name(&plural);
+        resource.created = taken.fresh_name(&format!("created_{plural}"));
+        resource.deleted = taken.fresh_name(&format!("deleted_{plural}"));
+        // Functions and variables of the resource are called after it.
+        resource.singular = taken.fresh_name(&resource.singular);
+        resource.key_record = self.types.fresh_name(&format!("{}Key", name::pascal_case(&resource.singular)));
+        resource.asked = taken.fresh_name(&format!("asked_{}", resource.singular));
+        self.id_parameters.insert(resource.path.clone(), parameter);
+        Some(resource)
+    }
+
+    /// Returns whether a path is that of another collection, or of its items.
+    fn is_collection_below(&self, shape: &str, shapes: &[String]) -> bool {
+        let collection = shape.strip_suffix("/{}").unwrap_or(shape);
+        let has_items = shapes.iter().any(|other| other.strip_suffix("/{}") == Some(collection));
+        // A collection whose items are only listed.
+        let is_listed = shapes.iter().zip(&self.asked).any(|(other, asked)| {
+            let mut answers = asked.answers.iter().filter(|answer| is_success(answer));
+            other == shape && asked.method == "GET" && answers.any(|answer| self.is_list(answer))
+        });
+        has_items || is_listed
+    }
+
+    /// Returns whether the body of an answer is a list, or has one.
+    fn is_list(&self, answer: &DocumentedResponse) -> bool {
+        let Some((sort, _)) = &answer.body else { return false };
+        let members = self.records.get(sort.as_str()).map(Vec::as_slice).unwrap_or_default();
+        sort.starts_with("list<") || members.iter().any(|member| member.sort.starts_with("list<"))
+    }
+
+    /// Returns the record that shows an item: that of the operation that gets it, or of the list.
+    fn shown_record(&self, resource: &Resource, parameter: &str) -> Option<String> {
+        let shown_by = |role: ResourceRole| {
+            let operations = resource.roles.iter().filter(move |(_, other)| **other == role);
+            operations.flat_map(|(at, _)| self.asked[*at].answers.iter()).filter(|answer| is_success(answer))
+        };
+        let by_get =
+            shown_by(ResourceRole::Get).find_map(|answer| self.view_with(resource, parameter, answer));
+        let by_list =
+            || shown_by(ResourceRole::List).find_map(|answer| self.list_with(resource, parameter, answer));
+        by_get.or_else(by_list).map(|view| view.record)
+    }
+
+    /// Returns the place of an item in an answer.
+    pub(super) fn item_view(&self, resource: &Resource, answer: &DocumentedResponse) -> Option<ItemView> {
+        self.view_with(resource, self.id_parameters.get(&resource.path)?, answer)
+    }
+
+    /// Returns the place of the items in the answer of a list; the view is that of an item `x`.
+    pub(super) fn list_view(
+        &self,
+        resource: &Resource,
+        answer: &DocumentedResponse,
+    ) -> Option<(String, ItemView)> {
+        let view = self.list_with(resource, self.id_parameters.get(&resource.path)?, answer)?;
+        Some((view.place.clone(), ItemView { place: "x".into(), ..view }))
+    }
+
+    fn view_with(
+        &self,
+        resource: &Resource,
+        parameter: &str,
+        answer: &DocumentedResponse,
+    ) -> Option<ItemView> {
+        let (sort, _) = answer.body.as_ref().filter(|_| is_json_body(answer))?;
+        let view = |record: &str, place: String| {
+            let id = self.id_member(record, parameter, resource)?;
+            Some(ItemView { place, record: record.to_owned(), id })
+        };
+        let direct = view(sort, "body".into());
+        let inner = || {
+            let members = self.records.get(sort.as_str())?;
+            members.iter().find_map(|member| view(&member.sort, format!("body.{}", member.name)))
+        };
+        direct.or_else(inner)
+    }
+
+    /// Returns the place of the list in the answer, with the record of its items.
+    fn list_with(
+        &self,
+        resource: &Resource,
+        parameter: &str,
+        answer: &DocumentedResponse,
+    ) -> Option<ItemView> {
+        let (sort, _) = answer.body.as_ref().filter(|_| is_json_body(answer))?;
+        let view = |list: &str, place: String| {
+            let record = list.strip_prefix("list<")?.strip_suffix('>')?;
+            let id = self.id_member(record, parameter, resource)?;
+            Some(ItemView { place, record: record.to_owned(), id })
+        };
+        let inner = || {
+            let members = self.records.get(sort.as_str())?;
+            members.iter().find_map(|member| view(&member.sort, format!("body.{}", member.name)))
+        };
+        view(sort, "body".into()).or_else(inner)
+    }
+
+    /// Returns the field of a record with the id of an item.
+    fn id_member(&self, record: &str, parameter: &str, resource: &Resource) -> Option<RecordMember> {
+        let members = self.records.get(record)?;
+        let (parameter, singular) = (plain_name(parameter), plain_name(&resource.singular));
+        let names =
+            [parameter, "id".into(), format!("{singular}id"), "uuid".into(), format!("{singular}uuid")];
+        let fits = |member: &&RecordMember| {
+            let sort = member.sort.trim_end_matches('?');
+            // A number can be written as a text of the path, but a text need not be a number.
+            sort == resource.id_sort || is_whole(sort)
+        };
+        names.iter().find_map(|name| {
+            members.iter().filter(fits).find(|member| plain_name(&member.wire) == *name).cloned()
+        })
+    }
+
+    /// Adds the variables for items that were written by requests whose answers do not show them.
+    fn add_written_maps(&mut self, taken: &mut TakenNames) {
+        for at in 0..self.resources.len() {
+            let mut resource = self.resources[at].clone();
+            for (operation, role) in resource.roles.clone() {
+                if !matches!(role, ResourceRole::Create | ResourceRole::Put | ResourceRole::Patch) {
+                    continue;
+                }
+                let Some(sent) = self.sent_record(operation) else { continue };
+                let answers = self.asked[operation].answers.iter().filter(|answer| is_success(answer));
+                let is_shown = |answer: &DocumentedResponse| {
+                    let view = self.item_view(&resource, answer);
+                    view.is_some_and(|view| self.known_value(&resource, &view).is_some())
+                };
+                let is_hidden = answers.clone().any(|answer| !is_shown(answer));
+                if is_hidden && !resource.written.iter().any(|(_, record)| *record == sent) {
+                    let name = taken.fresh_name(&format!("written_{}", resource.items));
+                    resource.written.push((name, sent));
+                }
+            }
+            self.resources[at] = resource;
+        }
+    }
+
+    /// Adds 404 where only a class of statuses or `default` covers it, and the id in `Location` where no body has it.
+    fn add_missing_answers(&mut self) {
+        for resource in &self.resources.clone() {
+            for (&at, &role) in &resource.roles {
+                if matches!(role, ResourceRole::List | ResourceRole::Sweep) {
+                    continue;
+                }
+                self.split_answer(at, "404");
+                if role == ResourceRole::Create {
+                    self.add_location(at, resource);
+                }
+            }
+        }
+    }
+
+    /// Adds an answer with this status or class, as the wider answer that covers it is.
+    pub(super) fn split_answer(&mut self, at: usize, status: &str) {
+        let asked = &self.asked[at];
+        let of = |answer: &DocumentedResponse| answer.status.to_ascii_lowercase();
+        let class = format!("{}xx", &status[..1]);
+        if asked.answers.iter().any(|answer| of(answer) == status) {
+            return;
+        }
+        let wider = asked.answers.iter().filter(|answer| of(answer) == class || of(answer) == "default");
+        let wider: Vec<DocumentedResponse> = wider.take(1).cloned().collect();
+        let name = format!("{}_{status}", asked.name);
+        for answer in wider {
+            let name = self.messages.fresh_name(&name);
+            let split = DocumentedResponse { name, status: status.to_owned(), ..answer };
+            self.asked[at].answers.insert(0, split);
+        }
+    }
+
+    /// Adds the field `location` to answers 201 of an operation whose body does not show the item.
+    fn add_location(&mut self, at: usize, resource: &Resource) {
+        let mut more = Vec::new();
+        for answer in &self.asked[at].answers {
+            if answer.status == "201" && answer.lacks.is_none() && self.item_view(resource, answer).is_none()
+            {
+                more.push(answer.clone());
+            }
+        }
+        for answer in more {
+            let is_wanted = self.rules.mode == RuleMode::Learning
+                || self.rules.is_broken(&answer.header_rule("Location"));
+            let other = format!("{}_headless", answer.name);
+            let other = is_wanted.then(|| self.messages.fresh_name(&other));
+            let answers = &mut self.asked[at].answers;
+            let Some(place) = answers.iter().position(|other| other.name == answer.name) else { continue };
+            answers[place].location = Some(resource.id_sort.to_owned());
+            if let Some(name) = other {
+                let lacks = Some("Location".to_owned());
+                answers.insert(place + 1, DocumentedResponse { name, lacks, ..answer });
+            }
+        }
+    }
+
+    /// Returns the record that the body of a request is.
+    pub(super) fn sent_record(&self, at: usize) -> Option<String> {
+        let body = self.asked[at].fields.iter().find(|field| field.place == FieldLocation::Body)?;
+        let record = body.sort.trim_end_matches('?');
+        self.records.contains_key(record).then(|| record.to_owned())
+    }
+}
+
+fn is_json_body(answer: &DocumentedResponse) -> bool {
+    matches!(answer.kind, BodyKind::Json | BodyKind::JsonAs(_))
+}

@@ -1,0 +1,222 @@
+//! State from a description: resources, the rules about them, and requests that must be refused.
+
+use ioxide_openapi::{
+    Observations, ObservedFact, RuleWeight, ServiceOptions, StateRules, Translation, translate,
+};
+
+const NOTES: &str = include_str!("../../../cli/tests/it/openapi/notes.yaml");
+
+fn made(text: &str, rules: StateRules) -> Translation {
+    let options = ServiceOptions { rules, ..ServiceOptions::default() };
+    translate(text, &options).unwrap_or_else(|bad| panic!("{bad}"))
+}
+
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn says(made: &Translation, all: &[&str]) {
+    let text = flat(&made.model) + " " + &flat(&made.project);
+    for wanted in all {
+        assert!(text.contains(&flat(wanted)), "`{wanted}` is not in\n{}\n{}", made.model, made.project);
+    }
+}
+
+#[test]
+fn a_resource_is_remembered() {
+    let made = made(NOTES, StateRules::Learned(Observations::default()));
+    assert_eq!(made.resources, ["notes"]);
+    says(
+        &made,
+        &[
+            "var notes: map<int, Note> = {}",
+            "notes[body.id] = body",
+            "/// DELETE /notes/{id} removes the note.",
+            "deleted_notes = deleted_notes.with(asked_note)",
+            "when owed == owes_get_note && !(notes.has(asked_note))",
+            "fn same_note(known: Note, told: Note) -> bool =",
+            "input add_note_wrong_body(body: AddNoteWrongBody)",
+            "to = [\"add_note\", \"add_note_wrong_body\"]",
+        ],
+    );
+}
+
+#[test]
+fn a_broken_rule_is_left_out_with_a_note() {
+    let broken = ["same_note.looks", "get_note_404.missing", "add_note_wrong_body.without title"];
+    let observations = Observations { broken: broken.map(str::to_owned).into(), ..Observations::default() };
+    let made = made(NOTES, StateRules::Learned(observations));
+    assert!(!made.model.contains("known.looks == told.looks"), "{}", made.model);
+    says(
+        &made,
+        &[
+            "/// Not compared, the service changes them: `looks`.",
+            "/// Not checked, the service differs: GET /notes/{id} answers 404 only if the note does not exist.",
+            "get_note_404: emit get_note_404 when owed == owes_get_note { owed = nothing }",
+        ],
+    );
+    assert!(!made.model.contains("without_title"), "{}", made.model);
+    assert!(made.loosened.iter().any(|text| text.contains("`title` is missing")), "{:?}", made.loosened);
+}
+
+#[test]
+fn statuses_that_were_seen_are_allowed() {
+    let seen = [("remove_note".to_owned(), "404".to_owned())];
+    let observations = Observations { statuses: seen.into(), ..Observations::default() };
+    let made = made(NOTES, StateRules::Learned(observations));
+    says(
+        &made,
+        &[
+            "/// Not documented, but the service answers so. output remove_note_404",
+            "remove_note_404: emit remove_note_404 when owed == owes_remove_note && !(notes.has(asked_note))",
+        ],
+    );
+}
+
+/// A model for learning forbids nothing that a rule forbids: each rule has a transition of its own.
+#[test]
+fn every_rule_can_be_seen_broken() {
+    let made = made(NOTES, StateRules::Learning);
+    let is_weighty = |fact: &ObservedFact| {
+        matches!(fact, ObservedFact::Broken { weight: RuleWeight::Contradiction, about, .. }
+            if about == "GET /notes/{id} does not succeed for a note that was deleted")
+    };
+    assert!(made.observables.iter().any(|observable| is_weighty(&observable.fact)));
+    for observable in &made.observables {
+        let label = format!("{}: emit", observable.transition);
+        assert!(flat(&made.model).contains(&label), "{label} is not in\n{}", made.model);
+    }
+}
+
+#[test]
+fn nothing_of_it_is_in_a_model_without_state() {
+    let made = made(NOTES, StateRules::Stateless);
+    assert!(made.resources.is_empty() && made.wrong_requests == 0 && made.observables.is_empty());
+    assert!(!made.model.contains("map<"), "{}", made.model);
+}
+
+/// A nested collection, ids in `Location`, a page with a limit, a filter.
+#[test]
+fn collections_in_collections_have_keys_of_both() {
+    let text = r##"{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {
+        "/teams/{team}/members": {
+            "parameters": [{"name": "team", "in": "path", "required": true, "schema": {"type": "string"}}],
+            "get": {"operationId": "list", "parameters": [
+                    {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 20}},
+                    {"name": "role", "in": "query", "schema": {"type": "string", "enum": ["chief", "other"]}}],
+                "responses": {"200": {"description": "", "content": {"application/json": {"schema":
+                    {"type": "object", "required": ["items"], "properties": {"items": {"type": "array",
+                        "items": {"$ref": "#/components/schemas/Member"}}}}}}}}},
+            "post": {"operationId": "add",
+                "requestBody": {"required": true, "content": {"application/json": {"schema":
+                    {"type": "object", "required": ["role"], "properties": {
+                        "role": {"type": "string", "enum": ["chief", "other"]}}}}}},
+                "responses": {"201": {"description": ""}, "400": {"description": ""}}}},
+        "/teams/{team}/members/{id}": {
+            "parameters": [{"name": "team", "in": "path", "required": true, "schema": {"type": "string"}},
+                {"name": "id", "in": "path", "required": true, "schema": {"type": "string", "format": "uuid"}}],
+            "get": {"operationId": "get", "responses": {"200": {"description": "", "content":
+                {"application/json": {"schema": {"$ref": "#/components/schemas/Member"}}}},
+                "404": {"description": ""}}}}
+        }, "components": {"schemas": {"Member": {"type": "object", "required": ["id", "role"], "properties": {
+            "id": {"type": "string", "format": "uuid"}, "role": {"type": "string", "enum": ["chief", "other"]}}}}}}"##;
+    let made = made(text, StateRules::Learned(Observations::default()));
+    says(
+        &made,
+        &[
+            "record MemberKey { team: string, id: string }",
+            "output add_201(location: string)",
+            "location = \"(?:[^?#]*/)?(?P<location>[^/?#]+)/?(?:[?#].*)?\"",
+            "MemberKey(team: asked_member.team, id: location)",
+            "list_at_most = (match limit { none => 20, some(most) => most })",
+            "body.items.length() < list_at_most",
+            "list_of_role = role",
+        ],
+    );
+}
+
+#[test]
+fn swagger_2_is_translated() {
+    let text = r##"{"swagger": "2.0", "info": {"title": "t", "version": "1"}, "host": "example.org", "basePath": "/v2",
+        "schemes": ["https"], "consumes": ["application/json"], "produces": ["application/json"],
+        "parameters": {"id": {"name": "id", "in": "path", "required": true, "type": "integer"}},
+        "paths": {"/pets": {"post": {"operationId": "add", "parameters": [
+                {"name": "pet", "in": "body", "required": true, "schema": {"$ref": "#/definitions/Pet"}}],
+                "responses": {"201": {"description": "", "schema": {"$ref": "#/definitions/Pet"}}}}},
+            "/pets/{id}": {"parameters": [{"$ref": "#/parameters/id"}],
+                "get": {"operationId": "get", "responses": {"200": {"description": "",
+                    "schema": {"$ref": "#/definitions/Pet"}}}},
+                "post": {"operationId": "rename", "parameters": [
+                    {"name": "name", "in": "formData", "type": "string", "required": true}],
+                    "responses": {"204": {"description": ""}}}}},
+        "definitions": {"Pet": {"type": "object", "required": ["id", "name"],
+            "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}}}"##;
+    let made = made(text, StateRules::Stateless);
+    assert_eq!(made.counts, (3, 3));
+    says(
+        &made,
+        &[
+            "url = \"https://example.org/v2\"",
+            "input add(body: Pet)",
+            "input get(id: int)",
+            "output get_200(body: Pet)",
+            "input rename(id: int, body: RenameBody)",
+            "content-type = \"application/x-www-form-urlencoded\"",
+        ],
+    );
+}
+
+/// Credentials come from the environment, and the project file has no secret in it.
+#[test]
+fn credentials_are_variables_of_the_environment() {
+    let text = |scheme: &str| {
+        format!(
+            r#"{{"openapi": "3.0.0", "info": {{"title": "t", "version": "1"}}, "security": [{{"lock": []}}],
+            "paths": {{"/x": {{"get": {{"operationId": "ask", "responses": {{"200": {{"description": ""}}}}}}}}}},
+            "components": {{"securitySchemes": {{"lock": {scheme}}}}}}}"#
+        )
+    };
+    let cases = [
+        (
+            r#"{"type": "http", "scheme": "bearer"}"#,
+            "API_TOKEN",
+            "headers = { \"Authorization\" = \"Bearer ${API_TOKEN}\" }",
+        ),
+        (
+            r#"{"type": "apiKey", "in": "query", "name": "key"}"#,
+            "API_KEY",
+            "query = { \"key\" = \"${API_KEY}\" }",
+        ),
+        (
+            r#"{"type": "apiKey", "in": "cookie", "name": "sid"}"#,
+            "API_KEY",
+            "cookies = { \"sid\" = \"${API_KEY}\" }",
+        ),
+    ];
+    for (scheme, variable, wanted) in cases {
+        let options = ServiceOptions {
+            rules: StateRules::Learned(Observations::default()),
+            variables: [variable.to_owned()].into(),
+            ..ServiceOptions::default()
+        };
+        let made = translate(&text(scheme), &options).unwrap_or_else(|bad| panic!("{bad}"));
+        says(&made, &[wanted, "input ask_unauthorised", "ask_unauthorised_401: emit ask_401"]);
+        let unset = ServiceOptions { variables: [].into(), ..options };
+        let made = translate(&text(scheme), &unset).unwrap_or_else(|bad| panic!("{bad}"));
+        assert!(!made.project.contains(&format!("\n{wanted}")), "{}", made.project);
+    }
+}
+
+/// Defect: the condition of a record that holds a map of itself called itself on values of the map.
+#[test]
+fn a_record_may_hold_a_map_of_itself() {
+    let text = r##"{"openapi": "3.0.0", "info": {"title": "t", "version": "1"}, "paths": {"/x": {"get": {
+        "operationId": "ask", "responses": {"200": {"description": "", "content": {"application/json": {"schema":
+            {"$ref": "#/components/schemas/P"}}}}}}}},
+        "components": {"schemas": {"P": {"type": "object", "properties": {
+            "name": {"type": "string", "maxLength": 5},
+            "parts": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/P"}}}}}}}"##;
+    let made = made(text, StateRules::Stateless);
+    assert!(made.notes.iter().any(|note| note.text.contains("hold each other")), "{:?}", made.notes);
+}
