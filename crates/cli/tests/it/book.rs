@@ -16,7 +16,7 @@ fn updating() -> bool {
 
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
-    for folder in ["docs/book/src", "docs/book/src/examples", "docs/measurements"] {
+    for folder in ["docs/book/src", "docs/book/src/examples", "docs/measurements", "docs/papers"] {
         let entries = fs::read_dir(root().join(folder)).expect("the folder is there");
         pages.extend(
             entries

@@ -1,6 +1,6 @@
 //! Coverage as a tester: the purposes one after the other, the longest first.
 //!
-//! [BT19] sec. 5 to 7. A run follows one purpose, but all those still to come are watched: where the system goes
+//! [BT19] sec. 4 to 7. A run follows one purpose, but all those still to come are watched: where the system goes
 //! another way that is on one of them, the run goes on with that one, so that several purposes can be executed in one
 //! run. A purpose that could not be executed to its end is tried again after the others, a bounded number of times;
 //! then the next round begins, with other data. Coverage *a posteriori* counts the items on purposes that passed:

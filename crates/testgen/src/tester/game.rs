@@ -8,7 +8,7 @@
 //! it.
 //!
 //! Values of inputs are chosen such that the rest of the way is possible for *all* values of the answers, if there are
-//! such ([BT19] sec. 9: universal quantification of outputs), else for some.
+//! such ([BT19] sec. 7: universal quantification of outputs), else for some.
 //!
 //! *Promises.* Like every tester it cannot say Fail. A strategy is computed over symbolic states, each of which stands
 //! for many: that the goal is forced holds for these, and "out of reach" is no proof. Where the labels of a run do not
