@@ -21,8 +21,8 @@ use ioxide_record::value::{label_from_json, label_to_json};
 use ioxide_report::summary::ENDLESS;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, FailureGroup, OnFailure};
 use ioxide_run::clock::budget::TimeBudget;
-use ioxide_run::run::RunConfig;
 use ioxide_run::deadline_tester::DeadlineTester;
+use ioxide_run::run::RunConfig;
 use ioxide_smt::halt::Halt;
 use ioxide_symex::{Ctx, Monitor, explaining_switches};
 use ioxide_testgen::tester::fair::InputFair;
@@ -231,7 +231,8 @@ fn run_campaign(made: &Translation, seed: u64) -> Result<(Model, CampaignOutcome
     let solver = solver_arguments();
     let mut hunt = HuntTester::new(HuntConfig { steps: STEPS, ..HuntConfig::default() });
     let mut fair = InputFair::new(&mut hunt, Interaction::InputEager);
-    let mut limited = DeadlineTester::new(&mut fair, Some(CAMPAIGN_TIME), Some(ANALYSIS_TIME), limit::from_now);
+    let mut limited =
+        DeadlineTester::new(&mut fair, Some(CAMPAIGN_TIME), Some(ANALYSIS_TIME), limit::from_now);
     let session = CampaignSession {
         spec: spec.clone(),
         sut,

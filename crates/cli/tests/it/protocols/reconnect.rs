@@ -227,7 +227,7 @@ fn takeover_server(fault: bool) -> String {
             assert_eq!(line, "LOGIN");
             let mut holder = holder.lock().expect("nobody panics");
             holder.0 += 1;
-            let stays = fault && holder.0 % 3 == 0;
+            let stays = fault && holder.0.is_multiple_of(3);
             let before = holder.1.replace(stream.try_clone().expect("a stream"));
             if let Some(before) = before.filter(|_| !stays) {
                 before.shutdown(std::net::Shutdown::Both).ok();

@@ -218,12 +218,12 @@ impl Transport {
     }
 }
 
-/// Opens a serial line; returns its bytes and the writer to it.
+/// The bytes that come from a serial line, and the writer to it.
+type LineEnds = (Box<dyn ByteSource>, Box<dyn Write + Send>);
+
+/// Opens a serial line.
 #[cfg(unix)]
-fn open_line(
-    path: &str,
-    baud: Option<u32>,
-) -> Result<(Box<dyn ByteSource>, Box<dyn Write + Send>), AdapterError> {
+fn open_line(path: &str, baud: Option<u32>) -> Result<LineEnds, AdapterError> {
     let wrong = |error: io::Error| AdapterError::Start { what: path.to_owned(), reason: (&error).into() };
     let line = open_device(path, baud).map_err(wrong)?;
     let writer = PatientWriter::from_writer(line.try_clone().map_err(wrong)?);
@@ -232,10 +232,7 @@ fn open_line(
 
 /// Fails: there are no serial lines on this platform.
 #[cfg(not(unix))]
-fn open_line(
-    path: &str,
-    _baud: Option<u32>,
-) -> Result<(Box<dyn ByteSource>, Box<dyn Write + Send>), AdapterError> {
+fn open_line(path: &str, _baud: Option<u32>) -> Result<LineEnds, AdapterError> {
     let error = io::Error::from(io::ErrorKind::Unsupported);
     Err(AdapterError::Start { what: path.to_owned(), reason: (&error).into() })
 }
