@@ -34,8 +34,8 @@ use crate::{LintLevel, LoadOptions};
 /// short text can ask for.
 const MAX_SWITCHES: usize = 1_000_000;
 
-/// Returns the model that `decl` describes with the declarations that it shares with others; meaningful only if `sink` has
-/// no errors.
+/// Returns the model that `decl` describes with the declarations that it shares with others; meaningful only if `sink`
+/// has no errors.
 pub(crate) fn lower_shared(
     decl: &ModelDecl,
     shared: &[ModelItem],

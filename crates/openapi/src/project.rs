@@ -59,7 +59,8 @@ fn reset_text(options: &ServiceOptions) -> &'static str {
         }
         (_, false) => {
             "# The service is not reset, since that takes long or is not known: the model allows what it does \
-             not know.\n# If there is a request that empties it: reset = { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n"
+             not know.\n# If there is a request that empties it: reset = { method = \"DELETE\", path = \"/all\" }.\n\
+             reset = \"none\"\n"
         }
     }
 }

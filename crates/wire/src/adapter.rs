@@ -192,8 +192,8 @@ pub trait Adapter {
         false
     }
 
-    /// Returns whether `input` must not be given before silence: it drops a connection and with it what is under way, or
-    /// opens one although the system may not have noticed the end of the one before.
+    /// Returns whether `input` must not be given before silence: it drops a connection and with it what is under way,
+    /// or opens one although the system may not have noticed the end of the one before.
     fn needs_silence(&self, _input: &Label) -> bool {
         false
     }

@@ -24,7 +24,8 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).display().to_string()
 }
 
-/// Names of messages that are no words are written in backquotes, and one that is an input and an output gets two names.
+/// Names of messages that are no words are written in backquotes, and one that is an input and an output gets two
+/// names.
 #[test]
 fn messages_may_have_any_name() {
     let folder = folder();

@@ -694,8 +694,8 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    /// Returns whether a type in brackets starts here, as in `(0..2)?`, and not a bound in brackets, as in `(N + 1)..9`:
-    /// what follows the closing bracket decides.
+    /// Returns whether a type in brackets starts here, as in `(0..2)?`, and not a bound, as in `(N + 1)..9`:
+    /// the text behind the closing bracket decides.
     fn at_bracketed_type(&self) -> bool {
         if !self.is_at(TokenKind::OpenParen) {
             return false;

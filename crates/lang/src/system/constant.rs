@@ -66,8 +66,8 @@ impl Constants {
         }
     }
 
-    /// Returns the value of an expression over the constants, such as `i == 1` or `if i > N then "a" else "b"`; `None` if
-    /// it has none that can be written as a text.
+    /// Returns the value of an expression over the constants, such as `i == 1` or `if i > N then "a" else "b"`; `None`
+    /// if it has none that can be written as a text.
     fn evaluate(&self, expr: &Expr) -> Option<Value> {
         // Arithmetic was decided before, within the bounds of constants of a system.
         let mut plain = expr;

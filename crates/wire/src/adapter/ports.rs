@@ -13,7 +13,8 @@ const TCP_TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 const UDP_TABLES: [&str; 2] = ["/proc/net/udp", "/proc/net/udp6"];
 /// The state of a socket that waits for connections. TCP_LISTEN of the Linux kernel, as `/proc/net/tcp` shows it.
 const LISTENING: u8 = 0x0a;
-/// The flag of a Unix socket that waits for connections. SO_ACCEPTCON of the Linux kernel, as `/proc/net/unix` shows it.
+/// The flag of a Unix socket that waits for connections. SO_ACCEPTCON of the Linux kernel, as `/proc/net/unix` shows
+/// it.
 const UNIX_LISTENING: u32 = 0x0001_0000;
 /// The time limit for a connection that is made only to see whether somebody listens. Chosen by feel: it asks the
 /// same machine.
@@ -100,8 +101,8 @@ impl ListenAddress {
     }
 }
 
-/// Returns the state of the Unix socket at `path`: closed if there is no such file. The kernel lists sockets by the path
-/// that their server gave, which may be relative, so a socket that is not listed may listen all the same.
+/// Returns the state of the Unix socket at `path`: closed if there is no such file. The kernel lists sockets by the
+/// path that their server gave, which may be relative, so a socket that is not listed may listen all the same.
 fn unix_state(path: &str) -> PortState {
     if !std::path::Path::new(path).exists() {
         return PortState::Closed;

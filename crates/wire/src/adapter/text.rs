@@ -482,7 +482,8 @@ impl TextAdapter {
         }
     }
 
-    /// Waits for the answer to a step. A message that the step expects is its answer, even if the model would not see it.
+    /// Waits for the answer to a step. A message that the step expects is its answer, even if the model would not see
+    /// it.
     fn wait_for_answer(&mut self, of: StepsOf, at: usize) -> Result<String, AdapterError> {
         let limit = self.limit;
         let deadline = Instant::now() + limit;

@@ -138,7 +138,7 @@ fn a_server_that_stops_listening_is_not_silent() {
     Folder::new(SESSION, &session_system(&nobody, "")).test(TROUBLE, &["refused"]);
 }
 
-/// What a system sends on a connection that is closed in order is read, half a message included.
+/// The last messages on a connection that is closed in order are read, half a message included.
 #[test]
 fn half_a_message_at_a_clean_end_is_no_message() {
     let address = serving(|mut stream| {

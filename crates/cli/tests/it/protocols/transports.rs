@@ -104,7 +104,7 @@ fn a_device_is_a_connection() {
     Folder::new(ECHO, &file).test(TROUBLE, &["cannot start"]);
 }
 
-/// What a program writes to its standard error is a stream of its own.
+/// The standard error of a program is a stream of its own.
 #[test]
 fn the_error_stream_is_a_connection() {
     let model = "model Noisy {

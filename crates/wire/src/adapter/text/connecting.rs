@@ -1,9 +1,9 @@
 //! Inputs that open or close the connection, and the conversation that follows every connection.
 //!
-//! Whoever closes a connection loses what is under way on it, and nothing says when the system has noticed the end.
-//! So the run waits for silence before a connection is dropped, and again before the next one is made
-//! ([`Adapter::needs_silence`](crate::adapter::Adapter::needs_silence)). A connection that is closed in order is read to
-//! its end, so nothing of it is lost.
+//! Whoever closes a connection loses what is under way on it, and nothing says when the system has noticed the end. So
+//! the run waits for silence before a connection is dropped, and again before the next one is made
+//! ([`Adapter::needs_silence`](crate::adapter::Adapter::needs_silence)). A connection that is closed in order is read
+//! to its end, so nothing of it is lost.
 
 use std::time::{Duration, Instant};
 
