@@ -120,7 +120,6 @@ fn state_is_learned_from_the_running_service() {
     assert!(text.contains("the model remembers: notes"), "{text}");
     assert!(!text.contains("contradiction"), "{text}");
     assert!(text.contains("DELETE /notes/{id} answers 404, which is not documented"), "{text}");
-    assert!(text.contains("`looks` of a note stays as it is"), "{text}");
     let (checked, code) = ioxide(folder.path(), &["check", "--deny-warnings", "api.iox"]);
     assert_eq!(code, 0, "{checked}");
     let (text, code) = test_notes(&folder, "");

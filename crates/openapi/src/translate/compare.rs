@@ -111,10 +111,14 @@ impl Translator<'_> {
         let base = format!("same_{}", resource.singular);
         let function =
             if record == resource.known { base } else { format!("{base}_as_{}", name::snake_case(record)) };
+        // A field that no request sets is computed: another operation, or time, may change it.
+        let set = self.fields_set(resource);
+        let mut fields = self.common_fields(("known", &resource.known), ("told", record));
+        fields.retain(|(field, _)| set.contains(field));
         FieldRules {
             function,
             parameters: vec![("known", resource.known.clone()), ("told", record.to_owned())],
-            fields: self.common_fields(("known", &resource.known), ("told", record)),
+            fields,
             about: format!(
                 "`@` of a {} stays as it is until the {} is changed",
                 resource.singular, resource.singular
@@ -254,7 +258,9 @@ impl Translator<'_> {
                 Some(_) => None,
             }
         };
-        let fields: Vec<(String, String)> = fields.into_iter().filter_map(field).collect();
+        let set = self.fields_set(resource);
+        let mut fields: Vec<(String, String)> = fields.into_iter().filter_map(field).collect();
+        fields.retain(|(field, _)| set.contains(field));
         FieldRules {
             function: format!("keeps_{}_of_{}", name::snake_case(sent), name::snake_case(record)),
             parameters: vec![
@@ -264,7 +270,7 @@ impl Translator<'_> {
             ],
             fields,
             about: format!("an update without `@` leaves it as it is in the {}", resource.singular),
-            weighty: self.fields_set(resource),
+            weighty: set,
             origin: "An update leaves alone what was not sent.".into(),
         }
     }
