@@ -187,7 +187,8 @@ impl RuleBook {
     }
 }
 
-/// Returns the names that a text of transitions reads: all but those that are only assigned.
+/// Returns the names that a text of transitions reads: all but those that are only assigned, also if the new value is
+/// made of the old one (`keys = keys.with(key)`).
 pub(crate) fn names_read(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -197,10 +198,13 @@ pub(crate) fn names_read(text: &str) -> BTreeSet<String> {
             let after = &rest[start..];
             let end = after.find(|c: char| !is_part(c)).unwrap_or(after.len());
             let (word, tail) = after.split_at(end);
-            if !is_assigned(tail) {
+            rest = tail;
+            if is_assigned(tail) {
+                let of_itself = tail.strip_prefix(" = ").and_then(|value| value.strip_prefix(word));
+                rest = of_itself.filter(|value| value.starts_with('.')).unwrap_or(tail);
+            } else {
                 found.insert(word.to_owned());
             }
-            rest = tail;
         }
     }
     found
