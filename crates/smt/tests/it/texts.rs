@@ -4,9 +4,8 @@ use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermPool};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Solver, SolverAnswer, SolverLimits};
+use ioxide_smt::solver::{Solver, SolverAnswer};
 use ioxide_smt::stack::{BackendChoice, SolverConfig, build_stack};
-use ioxide_smt::{smtlib::process, z3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -41,21 +40,13 @@ fn formula(rng: &mut ChaCha8Rng, pool: &mut TermPool, vars: &[Term], depth: u32)
 const N_CASES: u64 = 60;
 
 fn solvers() -> Vec<(&'static str, Box<dyn Solver>)> {
-    let mut all: Vec<(&str, Box<dyn Solver>)> = vec![
+    vec![
         ("stack", Box::new(build_stack(&SolverConfig::default()))),
         (
             "layers",
             Box::new(build_stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() })),
         ),
-    ];
-    if let Ok(solver) = z3::solver(SolverLimits::default()) {
-        all.push(("z3", Box::new(solver)));
-    }
-    if ioxide_test_support::has_program("z3") {
-        let command = ["z3".to_owned(), "-in".to_owned()];
-        all.push(("z3 process", Box::new(process::solver(&command, SolverLimits::default()))));
-    }
-    all
+    ]
 }
 
 #[test]
@@ -92,8 +83,6 @@ fn solvers_agree_with_evaluation_on_the_order_of_texts() {
             }
             let shown: Vec<String> = facts.iter().map(|&fact| pool.show(fact).to_string()).collect();
             match solver.check(&mut pool, &facts) {
-                // Z3 4.8.12 finds a text with `x + "a" <= x`: layers evaluate every answer, Z3 alone is not believed.
-                SolverAnswer::Sat(_) if name.starts_with("z3") => (),
                 SolverAnswer::Sat(found) => {
                     assert!(truth, "{name} {seed}: {shown:?}");
                     let mut complete = found.clone();
@@ -108,9 +97,13 @@ fn solvers_agree_with_evaluation_on_the_order_of_texts() {
                     );
                 }
                 SolverAnswer::Unsat => assert!(!truth, "{name} {seed}: {shown:?}"),
-                SolverAnswer::Unknown(_) => n_open += 1,
+                // Nothing proves that no texts fit.
+                SolverAnswer::Unknown(_) => n_open += u64::from(truth),
             }
         }
-        assert!(name != "stack" || n_open == 0, "{n_open} of {N_CASES} cases are left open");
+        assert!(
+            name != "stack" || n_open == 0,
+            "{n_open} of {N_CASES} cases have a solution that is not found"
+        );
     }
 }
