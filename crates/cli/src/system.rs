@@ -9,6 +9,7 @@ use std::sync::Arc;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_project::connect::ConnectError;
 use ioxide_project::{DescribedSystem, Instances, Project, SystemSource};
+use ioxide_record::event::OperationRecord;
 use ioxide_record::secrets::Secrets;
 use ioxide_run::clock::patience::Patience;
 use ioxide_symex::Ctx;
@@ -76,6 +77,11 @@ impl SystemUnderTest {
     /// Returns the values that must not be shown; a played model has none.
     pub fn secrets(&self) -> Secrets {
         self.settings().map_or_else(Secrets::none, |settings| settings.secrets.clone())
+    }
+
+    /// Returns the operations of a system that is asked by HTTP; empty for others.
+    pub fn operations(&self, spec: &Model) -> Vec<OperationRecord> {
+        self.settings().map(|settings| settings.find_operations(spec)).unwrap_or_default()
     }
 
     /// Returns the outputs of `spec` that say nothing but that the system refused an input; a played model has none.

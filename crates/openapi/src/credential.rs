@@ -17,6 +17,9 @@ const PASSWORD: &str = "API_PASSWORD";
 /// The variables of the environment that credentials come from.
 pub const VARIABLES: [&str; 4] = [TOKEN, KEY, USER, PASSWORD];
 
+/// The header of bearer and basic authentication.
+pub(crate) const AUTHORIZATION: &str = "Authorization";
+
 /// The place of a credential in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CredentialPlace {
@@ -45,8 +48,7 @@ pub(crate) struct Credential {
 impl Credential {
     /// Returns the credential of a scheme; `None` if it is of a kind that cannot be written.
     fn of_scheme(scheme: &SpecNode) -> Option<Self> {
-        let authorization =
-            |kind| Self { kind, place: CredentialPlace::Header, name: "Authorization".into() };
+        let authorization = |kind| Self { kind, place: CredentialPlace::Header, name: AUTHORIZATION.into() };
         match (scheme.text_at("type")?, scheme.text_at("scheme").map(str::to_ascii_lowercase).as_deref()) {
             ("apiKey", _) => {
                 let place = match scheme.text_at("in")? {
@@ -68,7 +70,24 @@ impl Credential {
     /// Returns the first credential of the description whose variables are set.
     pub(crate) fn find(document: &OpenApiDocument<'_>, set: &BTreeSet<String>) -> Option<Self> {
         let is_set = |credential: &Self| credential.variables().iter().all(|name| set.contains(*name));
-        schemes_of(document).iter().filter_map(|(_, scheme)| Self::of_scheme(scheme)).find(is_set)
+        let of_scheme =
+            schemes_of(document).iter().filter_map(|(_, scheme)| Self::of_scheme(scheme)).find(is_set);
+        of_scheme.or_else(|| Self::of_parameter(document).into_iter().find(is_set))
+    }
+
+    /// Returns the credentials that a header parameter `authorization` can hold, which some frameworks describe in place
+    /// of a security scheme.
+    fn of_parameter(document: &OpenApiDocument<'_>) -> Vec<Self> {
+        let is_it = |node: &SpecNode| {
+            node.text_at("in") == Some("header")
+                && node.text_at("name").is_some_and(|name| name.eq_ignore_ascii_case(AUTHORIZATION))
+        };
+        let operations = document.operations().operations;
+        if !operations.iter().any(|operation| operation.parameters.iter().any(|(node, _)| is_it(node))) {
+            return Vec::new();
+        }
+        let kinds = [CredentialKind::Bearer, CredentialKind::Basic];
+        kinds.map(|kind| Self { kind, place: CredentialPlace::Header, name: AUTHORIZATION.into() }).into()
     }
 
     /// Returns the variables that it comes from.

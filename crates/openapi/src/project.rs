@@ -32,8 +32,17 @@ pub(crate) fn write_project(
     text.push_str(&json_keys(&translator.form));
     text.push_str("\n[sut.api.inputs]\n");
     let credential = translator.credential.as_ref();
-    translator.asked.iter().for_each(|asked| text.push_str(&request_text(asked, credential)));
-    translator.wrong.iter().for_each(|wrong| text.push_str(&request_text(&wrong.request, credential)));
+    let place = |at: usize| {
+        let place =
+            translator.operations.get(at).map(|operation| operation.place.as_str()).unwrap_or_default();
+        format!("{}#{place}", options.source)
+    };
+    for (at, asked) in translator.asked.iter().enumerate() {
+        text.push_str(&request_text(asked, credential, &place(at)));
+    }
+    for wrong in &translator.wrong {
+        text.push_str(&request_text(&wrong.request, credential, &place(wrong.of)));
+    }
     text.push_str("\n[sut.api.outputs]\n");
     for (at, asked) in translator.asked.iter().enumerate() {
         let wrong = translator.wrong.iter().filter(|wrong| wrong.of == at);
@@ -121,7 +130,7 @@ fn json_keys(words: &JsonWords) -> String {
     text
 }
 
-fn request_text(operation: &RequestOperation, credential: Option<&Credential>) -> String {
+fn request_text(operation: &RequestOperation, credential: Option<&Credential>, place: &str) -> String {
     let mut parts = vec![
         format!("method = {}", toml_string(&operation.method)),
         format!("path = {}", toml_string(&operation.path)),
@@ -170,6 +179,7 @@ fn request_text(operation: &RequestOperation, credential: Option<&Credential>) -
     if let Some(body) = operation.fields.iter().find(|field| field.place == FieldLocation::Body) {
         parts.push(format!("body = {}", toml_string(&format!("{{{}}}", body.name))));
     }
+    parts.push(format!("operation = {}", toml_string(place)));
     format!("{} = {{ {} }}\n", operation.name, parts.join(", "))
 }
 

@@ -97,7 +97,7 @@ pub(crate) struct Translator<'t> {
     pub(crate) form: JsonWords,
     pub(crate) asked: Vec<RequestOperation>,
     /// The operations of the description, in the order of `asked`.
-    operations: Vec<Operation<'t>>,
+    pub(crate) operations: Vec<Operation<'t>>,
     /// The fields of records, and the cases of enums with their JSON.
     records: BTreeMap<String, Vec<RecordMember>>,
     enums: BTreeMap<String, Vec<(String, String)>>,

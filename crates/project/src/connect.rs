@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ioxide_model::sts::{Gate, GateId, GateKind, Model};
+use ioxide_record::event::OperationRecord;
 use ioxide_record::secrets::Secrets;
 use ioxide_wire::adapter::http::HttpAdapter;
 use ioxide_wire::adapter::managed::{MakeAdapter, ManagedAdapter};
@@ -63,6 +64,15 @@ impl DescribedSystem {
             found.extend(refusing.filter_map(|(name, _)| spec.sts.gate_named(name)));
         }
         Ok(found)
+    }
+
+    /// Returns the operations of a system that is asked by HTTP; empty for others, and if there are several connections.
+    #[must_use]
+    pub fn find_operations(&self, spec: &Model) -> Vec<OperationRecord> {
+        match &self.protocol {
+            ProtocolConfig::Http(http) if self.connections.is_empty() => http.http.operations(&spec.sts),
+            _ => Vec::new(),
+        }
     }
 
     /// Returns the settings of the connection to the system; `interrupt` ends waiting for it.

@@ -318,6 +318,7 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
         keeps_cookies: system.truth("cookies")?.unwrap_or(false),
         ignored_events: unsolicited::ignored_events(system)?,
         unsolicited: unsolicited::of_streams(system)?,
+        variables: sent_variables(system.file_text()),
         ..HttpConfig::default()
     };
     if let Some(inputs) = system.table("inputs")? {
@@ -351,7 +352,7 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
         let body = Some(template(&table.require("body", table.text("body")?)?));
         return Ok(RequestConfig { body, over, ..RequestConfig::default() });
     }
-    let own = ["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket"];
+    let own = ["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket", "operation"];
     table.only(&[&own[..], more].concat())?;
     Ok(RequestConfig {
         method: table.text("method")?.unwrap_or_else(|| "GET".into()),
@@ -363,6 +364,7 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
         chunked: table.truth("chunked")?.unwrap_or(false),
         websocket: table.truth("websocket")?.unwrap_or(false),
         over,
+        operation: table.text("operation")?,
     })
 }
 
@@ -443,6 +445,27 @@ pub(super) fn variables_in(text: &str) -> Vec<(String, String)> {
     let note = |name: &str| {
         let names = name.split(':');
         found.extend(names.filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?))));
+        Ok::<_, Infallible>(None)
+    };
+    replace_variables(text, note).map(drop).unwrap_or_else(|never| match never {});
+    found
+}
+
+/// Returns the texts that stand for `${NAME}` of `text` in requests, with what stands between the braces.
+fn sent_variables(text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let note = |name: &str| {
+        let read = |name: &str| std::env::var(name).ok();
+        let sent = match name.split_once(':') {
+            Some((user, password)) => read(user)
+                .zip(read(password))
+                .map(|(user, password)| base64(format!("{user}:{password}").as_bytes())),
+            None => variable(name),
+        };
+        let known = |sent: &String| found.iter().any(|(other, _)| other == sent);
+        if let Some(sent) = sent.filter(|sent| !known(sent)) {
+            found.push((sent, name.to_owned()));
+        }
         Ok::<_, Infallible>(None)
     };
     replace_variables(text, note).map(drop).unwrap_or_else(|never| match never {});

@@ -4,6 +4,7 @@
 //! plain data that means the same without the model, so a record read back tells the same.
 //! Times are in [`Event::time_ns`] and nowhere else.
 
+mod http;
 mod lag;
 mod measure;
 mod script;
@@ -27,6 +28,7 @@ use ioxide_model::verdict::Verdict;
 use crate::clock::duration;
 use crate::value::label_to_json;
 
+pub use self::http::{HttpExchange, HttpRequestRecord, HttpResponseRecord, OperationRecord};
 pub use self::lag::LagRecord;
 pub use self::measure::{ExtentRecord, HistoryRecord, MeasureRecord};
 pub use self::script::{
@@ -115,6 +117,9 @@ pub struct CampaignStarted {
     /// True if that time was not given: it is calibrated by the answers of the system.
     #[serde(default, skip_serializing_if = "is_false")]
     pub calibrated: bool,
+    /// The operations of a system that is asked by HTTP.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationRecord>,
 }
 
 /// A part of a system, as far as it can be seen.
@@ -308,6 +313,9 @@ pub struct VerdictRecord {
     /// The step from which on nothing is known, if there is one; never with `pass` or `fail`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_from: Option<usize>,
+    /// True if the run is inconclusive only because the system did something else that is allowed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub goal_missed: bool,
     /// The labels that the specification allowed instead; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
@@ -320,6 +328,9 @@ pub struct VerdictRecord {
     /// The last words of the system outside the protocol; with `fail` only.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_words: String,
+    /// The last requests of the run by HTTP, with their answers; with `fail` only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exchanges: Vec<HttpExchange>,
 }
 
 impl VerdictRecord {
@@ -332,10 +343,12 @@ impl VerdictRecord {
             kind: None,
             step: None,
             unknown_from: None,
+            goal_missed: false,
             explanation: None,
             signature: None,
             finding: None,
             last_words: String::new(),
+            exchanges: Vec::new(),
         }
     }
 }
@@ -444,6 +457,10 @@ pub struct WhyNot {
     pub switch: String,
     /// The reason, with the values that count.
     pub reason: String,
+    /// The documentation comment of the switch.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<String>"))]
+    pub doc: String,
 }
 
 /// Trouble with the system or the way to it.
@@ -590,6 +607,9 @@ pub struct ShrunkRecord {
     /// system is not reached by messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_script: Option<String>,
+    /// The requests of the smaller run by HTTP, with their answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exchanges: Vec<HttpExchange>,
 }
 
 /// All runs are over.

@@ -30,7 +30,7 @@ pub fn excerpt(text: &str, max: usize) -> String {
 }
 
 /// Returns whether `c` is a control character, a bidirectional mark, a line separator or a character XML cannot hold.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')

@@ -40,6 +40,7 @@ pub mod graph;
 pub mod guarantee;
 pub mod history;
 pub mod html;
+pub mod http;
 pub mod json;
 pub mod junit;
 pub mod killing_trees;

@@ -20,7 +20,7 @@ use std::io;
 use ioxide_model::label::certain_switch;
 use ioxide_record::event::{
     CampaignFinished, CampaignStarted, Event, EventKind, PatienceRecord, Replayed, RunFinished, RunOutcome,
-    StepRecord, ThinnedRun, UnsolicitedRecord,
+    ShrunkRecord, StepRecord, ThinnedRun, UnsolicitedRecord,
 };
 use ioxide_record::failure_id::failure_id;
 use ioxide_record::reporter::Reporter;
@@ -30,8 +30,12 @@ pub use self::runs::RunSummary;
 pub use self::shrunk::ShrunkSummary;
 pub use self::tally::{OutcomeCounts, Reasons};
 use crate::control_characters::excerpt;
+use crate::http::operations::OperationTable;
+use crate::http::{HttpFailure, describe_failure};
 use crate::values::SentValues;
 
+/// The kind of a verdict on an observation that the model forbids.
+const FORBIDDEN: &str = "forbidden";
 /// A number of planned runs from which on the campaign has no planned end: something else ends it.
 pub const ENDLESS: u64 = 1 << 53;
 /// The number of kinds of failures kept. Chosen by feel, as are the next two: more than anyone reads, and the memory
@@ -70,6 +74,8 @@ pub struct Summary {
     pub unlisted: u64,
     /// The reasons of inconclusive runs.
     pub inconclusive: Reasons,
+    /// The number of inconclusive runs in which the system only did something else that is allowed.
+    pub missed: u64,
     /// The reasons of runs without a verdict.
     pub errors: Reasons,
     /// The labels of the switches certainly taken.
@@ -80,6 +86,8 @@ pub struct Summary {
     pub thinned: u64,
     /// The values of inputs sent.
     pub values: SentValues,
+    /// The figures by operation of a system that is asked by HTTP.
+    pub operations: OperationTable,
     runs: OpenRuns,
 }
 
@@ -102,6 +110,8 @@ pub struct FailureSummary {
     pub replayed: Option<Replayed>,
     /// The smaller run that shrinking found; `None` if none was shrunk.
     pub smaller: Option<ShrunkSummary>,
+    /// The failure in the words of HTTP, without indentation; empty if the system is not asked by HTTP.
+    pub http: Vec<String>,
     /// The numbers of the first runs of this kind, at most `MAX_LOOKS`.
     first: Vec<u64>,
 }
@@ -204,7 +214,10 @@ impl Summary {
 
     fn apply_event(&mut self, event: &Event) -> Option<EndedRun> {
         match &event.event {
-            EventKind::CampaignStarted(told) => self.started = Some(told.clone()),
+            EventKind::CampaignStarted(told) => {
+                self.operations = OperationTable::new(&told.operations);
+                self.started = Some(told.clone());
+            }
             EventKind::RunStarted(told) => self.runs.start_run(told, event.time_ns),
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.apply_step(event, told),
             EventKind::Patience(told) if told.first_reply => self.first_replies.add_late(told),
@@ -219,7 +232,11 @@ impl Summary {
                 }
             }
             EventKind::Shrunk(told) => {
+                let http = self.describe_shrunk(told);
                 if let Some(kind) = self.failure_kind_of(told.run) {
+                    if !http.is_empty() {
+                        kind.http = http;
+                    }
                     kind.id = told.signature.as_deref().map_or_else(|| kind.id.clone(), failure_id);
                     kind.smaller = Some(ShrunkSummary::new(told));
                 }
@@ -285,7 +302,9 @@ impl Summary {
     fn apply_step(&mut self, event: &Event, step: &StepRecord) {
         self.steps += 1;
         self.values.count_fields(&step.label);
+        self.operations.count_message(&step.label.label, 1);
         if let Some(switch) = certain_switch(&step.switches) {
+            self.operations.cover(switch);
             insert_name(&mut self.certain, switch);
         }
         step.switches.iter().for_each(|switch| insert_name(&mut self.possible, switch));
@@ -301,13 +320,18 @@ impl Summary {
             self.steps += told.steps as u64;
             for (switch, (certain, _)) in &thinned.taken {
                 insert_name(&mut self.possible, switch);
+                self.operations.count_switch(switch, *certain);
                 if *certain > 0 {
+                    self.operations.cover(switch);
                     insert_name(&mut self.certain, switch);
                 }
             }
         }
         match told.outcome {
-            RunOutcome::Inconclusive => self.inconclusive.add_reason(run.reason()),
+            RunOutcome::Inconclusive => {
+                self.missed += u64::from(run.has_missed_goal());
+                self.inconclusive.add_reason(run.reason());
+            }
             RunOutcome::Error => self.errors.add_reason(run.reason()),
             RunOutcome::Pass | RunOutcome::Fail | RunOutcome::Interrupted => (),
         }
@@ -350,9 +374,35 @@ impl Summary {
             time_ns: ended.time_ns,
             replayed: None,
             smaller: None,
+            http: self.describe_run(run),
             first: vec![run.number],
         });
         Novelty::New(self.kinds.len() - 1)
+    }
+
+    /// Returns the failure of a run as found in the words of HTTP.
+    fn describe_run(&self, run: &RunSummary) -> Vec<String> {
+        let Some(verdict) = &run.verdict else { return Vec::new() };
+        describe_failure(&HttpFailure {
+            operations: self.started.as_ref().map(|started| &started.operations[..]).unwrap_or_default(),
+            exchanges: &verdict.exchanges,
+            explanation: verdict.explanation.as_ref(),
+            is_breakdown: verdict.kind.as_deref().is_some_and(|kind| kind != FORBIDDEN),
+        })
+    }
+
+    /// Returns the failure of a smaller run in the words of HTTP.
+    fn describe_shrunk(&self, shrunk: &ShrunkRecord) -> Vec<String> {
+        let is_breakdown = shrunk.trace.last().is_some_and(|label| label.kind.breakdown().is_some());
+        // How a system broke down is told by the run as found alone.
+        let as_found = self.kinds.iter().find(|kind| kind.first.contains(&shrunk.run));
+        let as_found = as_found.and_then(|kind| kind.run.explanation()).filter(|_| is_breakdown);
+        describe_failure(&HttpFailure {
+            operations: self.started.as_ref().map(|started| &started.operations[..]).unwrap_or_default(),
+            exchanges: &shrunk.exchanges,
+            explanation: as_found.or(shrunk.explanation.as_ref()),
+            is_breakdown,
+        })
     }
 
     /// Returns the kind among whose first runs is `run`.

@@ -99,6 +99,12 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         self.write_lines(&closing::closing_lines(&self.summary, self.detail))
     }
 
+    /// Returns whether the model was generated and its names are not wanted: failures are then told in the words of HTTP
+    /// alone, and goals that were not reached are only counted, since valid requests cannot reach many refusals.
+    fn is_quiet(&self) -> bool {
+        self.detail == ClosingDetail::Short && self.summary.operations.is_described()
+    }
+
     fn write_lines(&mut self, lines: &[String]) -> io::Result<()> {
         if self.meter.is_shown() && !lines.is_empty() {
             (self.progress)("");
@@ -125,7 +131,11 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
             let (run, is_among_others) = (ended.run.number, event.run.is_some());
             self.pending.push(PendingStory { run, kind, replayed: Vec::new(), is_among_others });
         }
-        let lines = ended_lines(ended, &self.summary);
+        let lines = if self.is_quiet() && ended.run.has_missed_goal() {
+            Vec::new()
+        } else {
+            ended_lines(ended, &self.summary)
+        };
         self.write_lines(&lines)
     }
 
@@ -158,17 +168,23 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         let nothing_shown = RunSummary::default();
         let shown = as_found.unwrap_or(&nothing_shown);
         let takes_its_place = lines::is_smaller_than(smaller, shown);
-        let mut lines = if takes_its_place {
-            lines::smallest_run_lines(smaller, as_found)
-        } else {
-            lines::smaller_run_lines(smaller, shown)
+        let http = lines::http_lines(kind);
+        // The names of a generated model are for those who ask for them.
+        let is_short = self.is_quiet() && !http.is_empty();
+        let mut lines = match (is_short, takes_its_place) {
+            (true, true) => lines::smaller_size_lines(smaller),
+            (false, true) => lines::smallest_run_lines(smaller, as_found),
+            (_, false) => lines::smaller_run_lines(smaller, shown),
         };
         lines.push(lines::id_line(&kind.id));
         if let (Some(_), Some(first)) = (event.run, lines.first_mut()) {
             *first = format!("run {}: {}", number_from_one(run), first.trim_start());
         }
         match story {
-            Some(story) if takes_its_place => self.write_lines(&story.replayed)?,
+            Some(story) if takes_its_place => {
+                self.write_lines(&http)?;
+                self.write_lines(&story.replayed)?;
+            }
             Some(story) => self.write_story(&story)?,
             None => (),
         }
@@ -180,7 +196,12 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         let kind = &self.summary.kinds[story.kind];
         let lead = format!("run {}: the run as found", number_from_one(story.run));
         let mut lines: Vec<String> = story.is_among_others.then_some(lead).into_iter().collect();
-        lines.extend(lines::ending_lines(&kind.run));
+        let http = lines::http_lines(kind);
+        let is_short = self.is_quiet() && !http.is_empty();
+        lines.extend(http);
+        if !is_short {
+            lines.extend(lines::ending_lines(&kind.run));
+        }
         lines.extend(story.replayed.iter().cloned());
         // Below a smaller run, the id stands at the end of that one.
         if kind.smaller.is_none() {

@@ -26,7 +26,7 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
-use ioxide_record::event::{EventKind, RunOutcome, ShrinkingRecord};
+use ioxide_record::event::{EventKind, OperationRecord, RunOutcome, ShrinkingRecord};
 use ioxide_record::reporter::EventSink;
 use ioxide_symex::PoolSnapshot;
 use ioxide_testgen::tester::Tester;
@@ -93,6 +93,8 @@ pub struct CampaignConfig {
     pub file: String,
     /// Constants of the specification that were overridden, as `NAME=VALUE`.
     pub set: Vec<String>,
+    /// The operations of a system that is asked by HTTP.
+    pub operations: Vec<OperationRecord>,
 }
 
 impl Default for CampaignConfig {
@@ -112,6 +114,7 @@ impl Default for CampaignConfig {
             sut: String::new(),
             file: String::new(),
             set: Vec::new(),
+            operations: Vec::new(),
         }
     }
 }

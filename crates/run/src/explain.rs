@@ -301,7 +301,8 @@ fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyN
         SwitchBlock::Enabled => "the system can take it without an input, so it must not stay silent".into(),
         SwitchBlock::Overdue => "its deadline has passed".into(),
     };
-    WhyNot { state: refusal.state, switch: cx.sts.switches[refusal.switch].label.to_string(), reason }
+    let switch = &cx.sts.switches[refusal.switch];
+    WhyNot { state: refusal.state, switch: switch.label.to_string(), reason, doc: switch.doc.clone() }
 }
 
 /// The field values of a message.

@@ -44,8 +44,8 @@ use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
 use ioxide_record::clock::{duration, seconds};
 use ioxide_record::event::{
-    EventKind, FindingRecord, LabelRecord, RunFinished, RunOutcome, RunStarted, StepRecord, SystemTrouble,
-    UnsolicitedRecord, VerdictRecord,
+    EventKind, FindingRecord, HttpExchange, LabelRecord, RunFinished, RunOutcome, RunStarted, StepRecord,
+    SystemTrouble, UnsolicitedRecord, VerdictRecord,
 };
 use ioxide_record::reporter::EventSink;
 use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Tolerance, explaining_switches};
@@ -191,6 +191,8 @@ pub struct RunResult {
     pub spent: TimeSpent,
     /// The name of the type of the exception that the system raised; `None` if it raised none, or one without a name.
     pub exception: Option<String>,
+    /// The requests of a failing run by HTTP, with their answers.
+    pub exchanges: Vec<HttpExchange>,
 }
 
 /// The end of a run: its verdict, or why it has none.
@@ -277,6 +279,10 @@ pub fn run(
     let finding = tester.finding(walk.setup.cx, &walk.knowledge.trace);
     let end = match ended {
         LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.knowledge.pass_or_inconclusive(reason),
+        LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => {
+            walk.knowledge.is_goal_missed = true;
+            RunEnd::Verdict(Verdict::Inconclusive, reason)
+        }
         LoopEnd::Stopped(TesterStop::Inconclusive(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
         LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
         LoopEnd::Broken(broken) => walk.break_down(&broken)?,
@@ -665,6 +671,7 @@ impl RunLoop<'_, '_, '_> {
             signature: self.knowledge.signature.clone(),
             finding,
             last_words: self.setup.adapter.last_words(),
+            exchanges: self.setup.adapter.exchanges(),
             ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
         self.telling.sink.tell(EventKind::Verdict(told))?;
@@ -680,6 +687,7 @@ impl RunLoop<'_, '_, '_> {
             RunEnd::Verdict(verdict, reason) => {
                 let told = VerdictRecord {
                     unknown_from,
+                    goal_missed: self.knowledge.is_goal_missed && *verdict == Verdict::Inconclusive,
                     finding: finding.map(record_finding),
                     ..VerdictRecord::new(*verdict, reason.clone())
                 };
@@ -699,6 +707,8 @@ impl RunLoop<'_, '_, '_> {
         let machine_lag = if has_times { lag.to_record() } else { None };
         let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag, thinned: None };
         self.telling.sink.tell(EventKind::RunFinished(finished))?;
+        let has_failed = matches!(end, RunEnd::Verdict(Verdict::Fail, _));
+        let exchanges = if has_failed { self.setup.adapter.exchanges() } else { Vec::new() };
         let RunKnowledge { trace, signature, exception, .. } = self.knowledge;
         let RunTiming { latencies, spent, .. } = self.timing;
         Ok(RunResult {
@@ -712,6 +722,7 @@ impl RunLoop<'_, '_, '_> {
             has_times,
             spent,
             exception,
+            exchanges,
         })
     }
 }

@@ -49,6 +49,7 @@ use std::fmt;
 use std::time::Duration;
 
 use ioxide_model::trace::Trace;
+use ioxide_record::event::HttpExchange;
 
 use crate::run::{RunConfig, RunSetup};
 
@@ -108,6 +109,8 @@ pub struct ShrunkRun {
     pub of: u32,
     /// The number of smaller runs that failed once and not again: they are not what is returned.
     pub unconfirmed: u32,
+    /// The requests of the smaller run by HTTP, with their answers.
+    pub exchanges: Vec<HttpExchange>,
 }
 
 impl ShrunkRun {
@@ -183,6 +186,6 @@ pub fn shrink(
     let attempts = budget.attempts - left;
     let Confirmation { reproduced, of, is_first_choice, .. } = again;
     let minimal = minimal && is_first_choice;
-    let SmallerRun { trace, signature, .. } = best;
-    ShrunkRun { trace, signature, attempts, minimal, early: cut_off, reproduced, of, unconfirmed }
+    let SmallerRun { trace, signature, exchanges, .. } = best;
+    ShrunkRun { trace, signature, attempts, minimal, early: cut_off, reproduced, of, unconfirmed, exchanges }
 }

@@ -149,6 +149,8 @@ pub struct MethodFinding {
 pub enum TesterStop {
     /// The tester did what it set out to do.
     GoalMet(String),
-    /// The run shows nothing: the goal of the tester is out of reach, or this computer was too slow.
+    /// The system did something else that is allowed, so the goal of the tester is out of reach.
+    GoalMissed(String),
+    /// The run shows nothing: the goal of the tester is out of reach for another reason, or this computer was too slow.
     Inconclusive(String),
 }

@@ -66,7 +66,7 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_symex::{Arrival, ConnectionWiring};
 
-use ioxide_record::event::ConnectionRecord;
+use ioxide_record::event::{ConnectionRecord, HttpExchange};
 
 pub use self::error::{AdapterError, AwaitedPart, MessageCut, RefusedReset, ResetMismatch, StartProblem};
 #[cfg(feature = "external")]
@@ -255,6 +255,11 @@ pub trait Adapter {
     /// Returns what the system wrote last outside the protocol: its error stream and its log.
     fn last_words(&self) -> String {
         String::new()
+    }
+
+    /// Returns the last requests by HTTP since the reset with their answers, without secrets; empty for other systems.
+    fn exchanges(&self) -> Vec<HttpExchange> {
+        Vec::new()
     }
 }
 

@@ -14,6 +14,7 @@ import type {
   FailureJson,
   ReplayedJson,
   MeasureRecord,
+  OperationCounts,
   PartFamily,
   ReasonsJson,
   SmallerView,
@@ -37,6 +38,7 @@ export function overview(document: DocumentView): Child {
     failures,
     more > 0 && h("p", null, link(`${plural(more, "more kind")} of failures in the list of runs`, "runs")),
     h("div", { class: "pair" }, coverageCard(document), figuresCard(campaign)),
+    operationsCard(campaign),
     partsCard(campaign),
     measuresCard(campaign),
     reasonsCard("No verdict", figures.errors),
@@ -111,6 +113,7 @@ function failureCard(document: DocumentView, failure: FailureJson, isFirst: bool
         200,
       ),
     ),
+    failure.http && h("pre", { class: "script" }, failure.http.join("\n")),
     explanation && gotExpected(explanation),
     isFirst ? more : h("details", null, h("summary", null, "why not, the smallest run, how to reproduce it"), more),
     h("p", { class: "soft" }, facts.filter(Boolean).join(" · ")),
@@ -181,6 +184,41 @@ function partsCard({ parts }: CampaignView): Child {
     h("th", null, text),
   );
   return card("The parts", h("table", { class: "parts" }, h("tr", null, head), parts.map(row)));
+}
+
+/** Requests, statuses and transitions by operation of a system that is asked by HTTP. */
+function operationsCard({ figures }: CampaignView): Child {
+  const { operations } = figures;
+  if (operations === undefined || operations.length === 0) return null;
+  const head = ["operation", "requests", "answers by status", "transitions covered"];
+  const row = (it: OperationCounts) =>
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row", title: it.pointer ?? "" }, excerpt(it.operation, 80)),
+      h("td", null, String(it.requests)),
+      h(
+        "td",
+        null,
+        Object.entries(it.statuses)
+          .map(([status, n]) => `${status}: ${n}`)
+          .join(", "),
+      ),
+      h("td", null, `${it.covered} of ${it.transitions}`),
+    );
+  return card(
+    "Operations",
+    h(
+      "table",
+      { class: "measures" },
+      h(
+        "tr",
+        null,
+        head.map((text) => h("th", { scope: "col" }, text)),
+      ),
+      operations.map(row),
+    ),
+  );
 }
 
 /** What the measures count, in words. */

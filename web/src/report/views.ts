@@ -54,7 +54,9 @@ most: string, };
 /** Failures of one kind. Runs count from 1 here, as they do for people and for `replay --number`. */
 export type FailureJson = { id: string, signature: string, runs: number, first: number, seed: number, goal: string, steps: number,
 /** The number of the forbidden step, from 1. */
-forbidden: number, last: Array<string>, reason: string, explanation: Explanation | null, replayed: ReplayedJson | null, shrunk: ShrunkJson | null, };
+forbidden: number, last: Array<string>, reason: string, explanation: Explanation | null,
+/** The failure in the words of HTTP: request, answer, lines of `curl`. */
+http?: Array<string>, replayed: ReplayedJson | null, shrunk: ShrunkJson | null, };
 
 /** A field whose observed value is not the allowed one. */
 export type FieldDifference = {
@@ -68,7 +70,9 @@ expected: string, };
 /** The figures of a campaign. */
 export type FiguresJson = { version: number, verdict: string,
 /** The reason why a campaign without failures is inconclusive, where one holds for all its runs. */
-reason: string | null, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyRecord>, suggested_patience_ms: number | null, machine_lag: LagRecord | null, time_spent: TimeSpentRecord | null, measures: Array<MeasureRecord>, history: HistoryRecord | null, };
+reason: string | null, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson,
+/** The figures by operation of a system that is asked by HTTP. */
+operations?: Array<OperationCounts>, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyRecord>, suggested_patience_ms: number | null, machine_lag: LagRecord | null, time_spent: TimeSpentRecord | null, measures: Array<MeasureRecord>, history: HistoryRecord | null, };
 
 /** The end of a timed run in the words of its method ([BLLN23]). */
 export type FindingRecord = {
@@ -174,6 +178,21 @@ suite: string,
 mutants: Array<MutantRow>,
 /** The tests. */
 tests: Array<TestRow>, };
+
+/** The figures of one operation. */
+export type OperationCounts = {
+/** Method and path. */
+operation: string,
+/** Its place in the description of the service. */
+pointer: string | null,
+/** The number of requests. */
+requests: number,
+/** The number of answers by status, such as `200` or `4xx`; `other` if it is not known. */
+statuses: { [key in string]: number },
+/** The number of its transitions that were certainly taken. */
+covered: number,
+/** The number of its transitions. */
+transitions: number, };
 
 /** The instances of one part, such as an array of parts. */
 export type PartFamily = {
@@ -354,4 +373,6 @@ state: number,
 /** The switch. */
 switch: string,
 /** The reason, with the values that count. */
-reason: string, };
+reason: string,
+/** The documentation comment of the switch. */
+doc?: string, };

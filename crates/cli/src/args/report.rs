@@ -24,6 +24,10 @@ pub struct ReportArgs {
     /// Writes the full report as one HTML page that works offline; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,
+    /// Writes the requests and answers of the smallest failing run as an HTTP Archive (HAR 1.2), for systems that are
+    /// asked by HTTP; `-` is stdout. Secrets are `***`.
+    #[arg(long, value_name = "FILE")]
+    pub har: Option<String>,
     /// The model file for the HTML page, if it is not where the record says.
     #[arg(long, value_name = "FILE", requires = "html")]
     pub model: Option<String>,
@@ -32,10 +36,10 @@ pub struct ReportArgs {
     pub json: bool,
     /// Prints a program that repeats the smallest failing run without ioxide: `curl` (with `jq`), `nc`, `python`
     /// (`pytest` runs it too) or `rust` (a test). Values that the system chooses are taken from its replies.
-    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with_all = ["junit", "markdown", "html", "json"])]
+    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with_all = ["junit", "markdown", "html", "har", "json"])]
     pub script: Option<ScriptArg>,
-    /// With `--script`: the number of the failing run, from 1; the first that was made smaller if not given.
-    #[arg(long, value_name = "N", requires = "script")]
+    /// With `--script` or `--har`: the number of the failing run, from 1; the first that was made smaller if not given.
+    #[arg(long, value_name = "N")]
     pub number: Option<u64>,
     #[command(flatten)]
     pub solver: SolverArgs,

@@ -9,10 +9,11 @@ use std::path::Path;
 
 use ioxide_campaign::gather::GatheredParts;
 
-use ioxide_record::event::{Event, EventKind, ShrunkRecord};
+use ioxide_record::event::{Event, EventKind, HttpExchange, ShrunkRecord};
 use ioxide_record::format::Recorder;
 use ioxide_record::reporter::Reporter;
 use ioxide_report::html::campaign::CampaignPage;
+use ioxide_report::http::har::write_har;
 use ioxide_report::junit::JunitReport;
 use ioxide_report::markdown;
 use ioxide_report::run_number::number_from_one;
@@ -62,23 +63,34 @@ fn run_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     if let Some(script) = args.script {
         return print_script(args, script.into());
     }
+    if args.number.is_some() && args.har.is_none() {
+        return Err(CliError::usage("`--number` needs `--script` or `--har`"));
+    }
     let is_stdout = |file: &Option<String>| file.as_deref() == Some("-");
-    let to_stdout = [is_stdout(&args.junit), is_stdout(&args.markdown), is_stdout(&args.html), args.json];
+    let to_stdout = [
+        is_stdout(&args.junit),
+        is_stdout(&args.markdown),
+        is_stdout(&args.html),
+        is_stdout(&args.har),
+        args.json,
+    ];
     if to_stdout.iter().filter(|&&is_there| is_there).count() > 1 {
         return Err(
             CliError::usage("two reports cannot both go to stdout").help("name a file for one of them")
         );
     }
-    let files = [&args.junit, &args.markdown, &args.html];
+    let files = [&args.junit, &args.markdown, &args.html, &args.har];
     if files.iter().all(|file| file.is_none()) && !args.json {
         return print_report(args);
     }
     let mut junit = args.junit.as_ref().map(|_| JunitReport::new(Cursor::new(Vec::new())));
     let mut campaign = args.html.as_ref().map(|_| CampaignPage::default());
     let mut summary = Summary::default();
+    let mut archived = ArchivedRun::default();
     record::each_event(&args.run, |event: &Event| {
         junit.iter_mut().try_for_each(|junit| junit.event(event))?;
         campaign.iter_mut().try_for_each(|campaign| campaign.event(event))?;
+        archived.add_event(event, args.number);
         summary.event(event)
     })?;
     if let (Some(file), Some(mut junit)) = (&args.junit, junit) {
@@ -94,10 +106,56 @@ fn run_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
         let page = html::page(campaign, &args.run, args.model.as_deref(), &args.solver);
         write::write_named(file, |out| page.write(out))?;
     }
+    if let Some(file) = &args.har {
+        let archive = archived.archive(&args.run)?;
+        write::write_named(file, |out| writeln!(out, "{archive:#}"))?;
+    }
     if args.json {
         writeln!(io::stdout(), "{}", summary.to_json())?;
     }
     Ok(ExitStatus::Success)
+}
+
+/// The requests of the failing run that an HTTP Archive shows.
+#[derive(Default)]
+struct ArchivedRun {
+    /// The run, from 0, and whether it was made smaller.
+    run: Option<(u64, bool)>,
+    exchanges: Vec<HttpExchange>,
+}
+
+impl ArchivedRun {
+    /// Takes the requests of the first failing run, or of the one with this number; those of its smaller run instead,
+    /// if there is one.
+    fn add_event(&mut self, event: &Event, number: Option<u64>) {
+        let is_wanted = |run: u64| number.is_none_or(|number| number_from_one(run) == number);
+        match &event.event {
+            EventKind::RunStarted(told) if self.exchanges.is_empty() => self.run = Some((told.run, false)),
+            EventKind::Verdict(told) if self.exchanges.is_empty() => {
+                let run = event.run.or(self.run.map(|(run, _)| run)).unwrap_or_default();
+                if is_wanted(run) && !told.exchanges.is_empty() {
+                    (self.run, self.exchanges) = (Some((run, false)), told.exchanges.clone());
+                }
+            }
+            EventKind::Shrunk(told) if is_wanted(told.run) && !told.exchanges.is_empty() => {
+                // The first that was made smaller comes before one that was not.
+                if self.run.is_none_or(|(run, is_smaller)| !is_smaller || run == told.run) {
+                    (self.run, self.exchanges) = (Some((told.run, true)), told.exchanges.clone());
+                }
+            }
+            _ => (),
+        }
+    }
+
+    fn archive(&self, record: &str) -> Result<serde_json::Value, CliError> {
+        let Some((run, _)) = self.run.filter(|_| !self.exchanges.is_empty()) else {
+            return Err(CliError::new(
+                ExitStatus::Nothing,
+                format!("no failing run of `{record}` has requests by HTTP"),
+            ));
+        };
+        Ok(write_har(&self.exchanges, &format!("failing run {}", number_from_one(run))))
+    }
 }
 
 /// The report of the terminal, as if the campaign went on now.

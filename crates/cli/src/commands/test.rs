@@ -16,6 +16,7 @@ use ioxide_model::sts::Model;
 use ioxide_record::event::MeasureRecord;
 use ioxide_record::failure_id::failure_id;
 use ioxide_record::secrets::Secrets;
+use ioxide_report::http::operations::OperationTable;
 use ioxide_report::summary::refused_text;
 use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
@@ -204,6 +205,7 @@ fn campaign_config(
         sut: args.sut.clone(),
         file: args.model.file.clone(),
         set: args.model.settings(),
+        operations: sut.operations(spec),
         ..CampaignConfig::default()
     })
 }
@@ -297,6 +299,7 @@ pub fn outcome_json(
                 "of": failure.of,
                 "wanted": failure.wanted,
                 "shrunk": failure.shrunk.as_ref().map(|shrunk| labels(&shrunk.trace)),
+                "exchanges": failure.shrunk.as_ref().map(|shrunk| &shrunk.exchanges).filter(|all| !all.is_empty()),
             })
         })
         .collect();
@@ -305,6 +308,11 @@ pub fn outcome_json(
     };
     let measures: Vec<MeasureRecord> =
         outcome.survey.counts(&outcome.coverage).iter().map(MeasureRecord::from).collect();
+    let mut operations = OperationTable::new(&config.operations);
+    for (id, switch) in spec.sts.switches.iter_enumerated() {
+        operations.count_switch(&switch.label, outcome.coverage.count_of(id).certain);
+    }
+    outcome.coverage.covered_switches().for_each(|id| operations.cover(&spec.sts.switches[id].label));
     json!({
         "version": 1,
         "reason": outcome.refused.filter(|_| outcome.counts.failed == 0).map(refused_text),
@@ -325,5 +333,6 @@ pub fn outcome_json(
         "never": names(outcome.coverage.never().collect()),
         "measures": measures,
         "longest_run": outcome.coverage.longest(),
+        "operations": operations.rows(),
     })
 }

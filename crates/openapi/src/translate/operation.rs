@@ -4,7 +4,7 @@ use super::check::{ValueCondition, ValueWriter};
 use super::rule::RuleMode;
 use super::shape::{JsonKind, SortOf};
 use super::{Translator, doc_comment};
-use crate::credential::Credential;
+use crate::credential::{AUTHORIZATION, Credential};
 use crate::document::Operation;
 use crate::name::{self, TakenNames};
 use crate::node::{SpecNode, pointer_step};
@@ -207,7 +207,10 @@ impl<'t> Translator<'t> {
         let at = match node.text_at("in") {
             Some("path") => FieldLocation::Path,
             Some("query") => FieldLocation::Query,
-            Some("header") if is_set_by_others(&wire) => return Ok(None),
+            Some("header") if is_set_by_others(&wire) => {
+                self.note_own_header(&wire, place);
+                return Ok(None);
+            }
             Some("header") => FieldLocation::Header,
             Some("cookie") => FieldLocation::Cookie,
             _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
@@ -261,6 +264,23 @@ impl<'t> Translator<'t> {
             sort: written,
             check,
         }))
+    }
+
+    /// Notes a header that is no field: the credential, or one that the HTTP layer sets.
+    fn note_own_header(&mut self, header: &str, place: &str) {
+        let is_authorization = header.eq_ignore_ascii_case(AUTHORIZATION);
+        let is_sent = self.credential.as_ref().is_some_and(|own| own.name.eq_ignore_ascii_case(header));
+        if is_authorization && !is_sent {
+            self.add_note(
+                place,
+                "left out: set API_TOKEN, or API_USER and API_PASSWORD, and it is sent as the credential",
+            );
+        } else if !is_authorization {
+            self.add_note(
+                place,
+                &format!("no field of the model: the header `{header}` is set by the HTTP layer"),
+            );
+        }
     }
 
     /// Returns a parameter that is written as JSON, which must be an object, since a text would need its quotes.

@@ -28,6 +28,25 @@ fn says(made: &Translation, all: &[&str]) {
     }
 }
 
+/// Defect: a header parameter `authorization` was left out without a word.
+#[test]
+fn a_parameter_with_the_authorization_is_the_credential_or_is_listed() {
+    let text = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths:\n  /a:\n    get:\n      parameters:\n        \
+                - {name: authorization, in: header, required: true, schema: {type: string}}\n        \
+                - {name: Host, in: header, schema: {type: string}}\n      \
+                responses: {'200': {description: ok}}\n";
+    let notes =
+        |made: &Translation| made.notes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let without = translate(text, &ServiceOptions::default()).expect("it is a description");
+    assert!(notes(&without).contains("set API_TOKEN"), "{}", notes(&without));
+    assert!(notes(&without).contains("the header `Host` is set by the HTTP layer"), "{}", notes(&without));
+    let variables = std::iter::once("API_TOKEN".to_owned()).collect();
+    let with = translate(text, &ServiceOptions { variables, ..ServiceOptions::default() });
+    let with = with.expect("it is a description");
+    says(&with, &["headers = { \"Authorization\" = \"Bearer ${API_TOKEN}\" }"]);
+    assert!(!notes(&with).contains("API_TOKEN"), "{}", notes(&with));
+}
+
 #[test]
 fn operations_are_inputs_and_responses_outputs() {
     let made = made(LIBRARY);
@@ -44,7 +63,7 @@ fn operations_are_inputs_and_responses_outputs() {
             "output take_back_204",
             "state serving {",
             "purpose lend_200: ask_lend, lend_200",
-            "take_back = { method = \"DELETE\", path = \"/books/{id}/loan\" }",
+            "take_back = { method = \"DELETE\", path = \"/books/{id}/loan\", operation = \"#/paths/~1books~1{id}~1loan/delete\" }",
             "\"Book.lent_to\" = \"lent-to\"",
             "\"book_status_on_shelf\" = \"\\\"on shelf\\\"\"",
             "closed = [\"Problem\"]",

@@ -168,12 +168,15 @@ impl Secrets {
             kind,
             step: _,
             unknown_from: _,
+            goal_missed: _,
             explanation,
             signature,
             finding,
             last_words,
+            exchanges,
         } = verdict;
         self.hide_all([reason, last_words]);
+        exchanges.iter_mut().for_each(|exchange| exchange.for_each_text(&mut |text| self.hide_in(text)));
         self.hide_all([kind, signature].into_iter().flatten());
         explanation.iter_mut().for_each(|told| self.hide_explanation(told));
         if let Some(FindingRecord { word: _, rule: _, state, event, because }) = finding {
@@ -191,7 +194,7 @@ impl Secrets {
                 self.hide_all([got, expected]);
             }
         }
-        why_not.iter_mut().for_each(|WhyNot { state: _, switch: _, reason }| self.hide_in(reason));
+        why_not.iter_mut().for_each(|WhyNot { state: _, switch: _, reason, doc: _ }| self.hide_in(reason));
         for StateRecord { location, values, path } in states {
             self.hide_in(location);
             self.hide_all(values.iter_mut().chain(path));
@@ -215,6 +218,7 @@ impl Secrets {
             script,
             signature,
             no_script,
+            exchanges,
         } = shrunk;
         // A marked value may be too short to be found in a message.
         let has_marked =
@@ -222,8 +226,10 @@ impl Secrets {
         if trace.iter().any(has_marked) {
             *script = None;
             *no_script = Some("the run has a field that `secrets` names".into());
+            exchanges.clear();
         }
         explanation.iter_mut().for_each(|told| self.hide_explanation(told));
+        exchanges.iter_mut().for_each(|exchange| exchange.for_each_text(&mut |text| self.hide_in(text)));
         script.iter_mut().for_each(|script| script.for_each_text(&mut |text| self.hide_in(text)));
         trace.iter_mut().for_each(|label| self.hide_label(label));
         self.hide_all(early.iter_mut().chain(references).chain(signature).chain(no_script));
@@ -243,6 +249,7 @@ impl Secrets {
             jobs: _,
             patience_ms: _,
             calibrated: _,
+            operations: _,
         } = started;
         self.hide_in(sut);
         self.hide_all(set);

@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 
 use super::{FailureSummary, Reasons, Summary};
 use crate::chart::ChartStep;
+use crate::http::operations::OperationCounts;
 use crate::run_number::number_from_one;
 use crate::values::{ShapeRecord, ValueRow};
 
@@ -38,6 +39,10 @@ pub(crate) struct FiguresJson<'s> {
     errors: ReasonsJson<'s>,
     inconclusive: ReasonsJson<'s>,
     switches: SwitchesJson<'s>,
+    /// The figures by operation of a system that is asked by HTTP.
+    #[serde(skip_serializing_if = "<[OperationCounts]>::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<OperationCounts>>"))]
+    operations: &'s [OperationCounts],
     values: Vec<ValueRowJson>,
     values_full: bool,
     latencies: &'s [LatencyRecord],
@@ -95,6 +100,10 @@ struct FailureJson<'s> {
     last: Vec<&'s str>,
     reason: &'s str,
     explanation: Option<&'s Explanation>,
+    /// The failure in the words of HTTP: request, answer, lines of `curl`.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<String>>"))]
+    http: &'s [String],
     replayed: Option<ReplayedJson<'s>>,
     shrunk: Option<ShrunkJson<'s>>,
 }
@@ -231,6 +240,7 @@ impl Summary {
                 possible: &self.possible,
                 never: self.never_taken(),
             },
+            operations: self.operations.rows(),
             values: self.values.rows().into_iter().map(ValueRowJson::new).collect(),
             values_full: self.values.is_full(),
             latencies: self.latencies(),
@@ -295,6 +305,7 @@ impl<'s> FailureJson<'s> {
             last: run.last.iter().map(|step| &*step.text).collect(),
             reason: run.reason(),
             explanation: run.explanation(),
+            http: &kind.http,
             replayed: kind.replayed.as_ref().map(ReplayedJson::new),
             shrunk: kind.smaller.as_ref().map(|smaller| ShrunkJson {
                 steps: smaller.size(),

@@ -26,10 +26,25 @@ const MIN_LAG_SHOWN: u64 = 10;
 /// Returns everything known of a kind of failure.
 #[must_use]
 pub fn failure_lines(kind: &FailureSummary) -> Vec<String> {
-    let mut lines = ending_lines(&kind.run);
+    let mut lines = http_lines(kind);
+    lines.extend(ending_lines(&kind.run));
     lines.extend(kind.replayed.iter().map(|told| format!("    {}", replay_line(told))));
     lines.extend(kind.replayed.iter().flat_map(other_outcome_lines));
     lines.extend(kind.smaller.iter().flat_map(|told| smaller_run_lines(told, &kind.run)));
+    lines
+}
+
+/// Returns the failure in the words of HTTP; empty if the system is not asked by HTTP.
+#[must_use]
+pub fn http_lines(kind: &FailureSummary) -> Vec<String> {
+    kind.http.iter().map(|line| format!("    {line}")).collect()
+}
+
+/// Returns the lines about a smaller run that need not be drawn: its size, and how it is repeated without ioxide.
+#[must_use]
+pub fn smaller_size_lines(told: &ShrunkSummary) -> Vec<String> {
+    let mut lines = size_lines(told);
+    lines.extend(script_line(&told.languages).filter(|_| !told.references.is_empty()));
     lines
 }
 

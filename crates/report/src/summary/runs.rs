@@ -79,6 +79,12 @@ impl RunSummary {
         Some(failed.step.unwrap_or(self.steps).min(self.steps))
     }
 
+    /// Returns whether the run is inconclusive only because the system did something else that is allowed.
+    #[must_use]
+    pub fn has_missed_goal(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.goal_missed)
+    }
+
     pub(super) fn apply_step(&mut self, step: &StepRecord) {
         self.steps += 1;
         self.belief = step.belief;
@@ -97,10 +103,12 @@ impl RunSummary {
             kind: verdict.kind.clone(),
             step: verdict.step,
             unknown_from: verdict.unknown_from,
+            goal_missed: verdict.goal_missed,
             explanation: verdict.explanation.as_ref().map(trim_explanation),
             signature: verdict.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),
             finding: verdict.finding.clone(),
             last_words: end_of_text(&verdict.last_words),
+            exchanges: verdict.exchanges.clone(),
         });
     }
 

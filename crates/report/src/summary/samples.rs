@@ -51,6 +51,7 @@ impl SampleEvents {
                 state: 0,
                 switch: "r1".into(),
                 reason: "`n > 1` does not hold with n = 1".into(),
+                doc: String::new(),
             }],
             orders: None,
         };
@@ -64,6 +65,8 @@ impl SampleEvents {
             kind: None,
             step: None,
             unknown_from: None,
+            goal_missed: false,
+            exchanges: Vec::new(),
         })
     }
 
@@ -78,6 +81,8 @@ impl SampleEvents {
             kind: None,
             step: None,
             unknown_from: None,
+            goal_missed: false,
+            exchanges: Vec::new(),
         })
     }
 }
@@ -96,6 +101,7 @@ pub fn started(runs: u64) -> EventKind {
         jobs: 1,
         patience_ms: 100,
         calibrated: false,
+        operations: Vec::new(),
     })
 }
 
@@ -233,6 +239,7 @@ pub fn failing_before_the_end() -> Vec<Event> {
         script: None,
         signature: None,
         no_script: None,
+        exchanges: Vec::new(),
     }));
     told.say(finished(0, 1));
     told.events
@@ -277,6 +284,7 @@ pub fn failing() -> Vec<Event> {
         script: None,
         signature: None,
         no_script: None,
+        exchanges: Vec::new(),
     }));
     told.say(run_started(2)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in S")).say(run_finished(
         2,

@@ -6,9 +6,9 @@ use super::meter::{duration_text, seconds};
 use super::{ClosingDetail, MAX_INCONCLUSIVE};
 use crate::control_characters::excerpt;
 use crate::run_number::number_from_one;
-use crate::summary::Summary;
 use crate::summary::lines::{self, list_names, plural};
 use crate::summary::parts::PartFamily;
+use crate::summary::{OutcomeCounts, Summary};
 use crate::values::ValueRow;
 
 /// The duration from which on the speed is shown: below it, it would say little and differ every time.
@@ -29,8 +29,9 @@ const MAX_NAME: usize = 32;
 pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<String> {
     let mut lines: Vec<String> =
         summary.reason().map(|why| format!("INCONCLUSIVE: {why}")).into_iter().collect();
-    lines.push(outcomes_line(summary));
     let is_full = detail == ClosingDetail::Full;
+    let is_quiet = !is_full && summary.operations.is_described();
+    lines.push(outcomes_line(summary, is_quiet));
     if is_full || summary.counts.failed == 0 {
         lines.extend(lines::time_line(summary));
     }
@@ -47,13 +48,14 @@ pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<Str
         );
     }
     lines.extend(failure_kind_lines(summary));
-    lines.extend(inconclusive_line(summary));
+    lines.extend(inconclusive_line(summary, is_quiet));
     if summary.doubts > 0 {
         lines.push(format!("solver queries left unanswered: {}", summary.doubts));
     }
     // Whoever has a failure to look at is not helped by what was covered.
     if summary.started.is_some() && (is_full || summary.counts.failed == 0) {
-        lines.push(transitions_line(summary));
+        lines.extend(summary.operations.lines(is_full));
+        lines.push(transitions_line(summary, is_full));
     }
     if is_full {
         lines.extend(part_lines(summary));
@@ -68,9 +70,14 @@ pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<Str
     lines
 }
 
-fn outcomes_line(summary: &Summary) -> String {
-    let mut shown: Vec<String> =
-        summary.counts.counts_in_words().map(|(n, word)| format!("{n} {word}")).collect();
+/// Returns the numbers of runs and steps; `is_quiet` counts runs that only missed their goal as runs without a failure.
+fn outcomes_line(summary: &Summary, is_quiet: bool) -> String {
+    let missed = if is_quiet { summary.missed.min(summary.counts.inconclusive) } else { 0 };
+    let counts = OutcomeCounts { inconclusive: summary.counts.inconclusive - missed, ..summary.counts };
+    let mut shown: Vec<String> = counts.counts_in_words().map(|(n, word)| format!("{n} {word}")).collect();
+    if missed > 0 {
+        shown.push(format!("{missed} without a failure that did not reach their goal"));
+    }
     if summary.count_open_runs() > 0 {
         shown.push(format!("{} not ended", summary.count_open_runs()));
     }
@@ -134,9 +141,9 @@ fn failure_kind_lines(summary: &Summary) -> Vec<String> {
 }
 
 /// Returns the most frequent reason of inconclusive runs; `None` if every one of them had a line of its own.
-fn inconclusive_line(summary: &Summary) -> Option<String> {
+fn inconclusive_line(summary: &Summary, is_quiet: bool) -> Option<String> {
     let runs = summary.counts.inconclusive;
-    if runs <= MAX_INCONCLUSIVE {
+    if runs <= MAX_INCONCLUSIVE || is_quiet && runs == summary.missed {
         return None;
     }
     // The first of equally frequent reasons, so that the line does not depend on the order of the others.
@@ -146,7 +153,7 @@ fn inconclusive_line(summary: &Summary) -> Option<String> {
     Some(format!("inconclusive: {}{share}: {}", plural(runs, "run"), excerpt(reason, MAX_REASON)))
 }
 
-fn transitions_line(summary: &Summary) -> String {
+fn transitions_line(summary: &Summary, is_full: bool) -> String {
     let never = summary.never_taken();
     let maybe = summary.possible.len() - summary.certain.len();
     let total = summary.possible.len() + never.len();
@@ -154,7 +161,11 @@ fn transitions_line(summary: &Summary) -> String {
     if maybe > 0 {
         line.push_str(&format!(", {maybe} possibly covered"));
     }
-    if !never.is_empty() {
+    // By operation the table says it, and the names of a generated model are long.
+    let is_by_operation = summary.operations.is_described() && !is_full;
+    if !never.is_empty() && is_by_operation {
+        line.push_str(&format!("; never taken: {}", never.len()));
+    } else if !never.is_empty() {
         line.push_str(&format!("; never taken: {}", list_names(&never)));
     }
     line

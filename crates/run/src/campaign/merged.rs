@@ -218,6 +218,7 @@ impl<'m> MergedCampaign<'m> {
             reproduced: told.reproduced,
             of: told.of,
             unconfirmed: told.unconfirmed,
+            exchanges: told.exchanges.clone(),
         })
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
         jobs,
         patience_ms: milliseconds(config.run.patience.default_time()),
         calibrated: config.run.patience.is_calibrated(),
+        operations: config.operations.clone(),
     }
 }
 
@@ -124,6 +125,12 @@ pub(super) fn shrunk(
         signature: shrunk.confirmed_signature().map(str::to_owned),
         script: script.ok(),
         no_script,
+        // The run as found has its own; a search that found nothing smaller ends with it.
+        exchanges: if shrunk.exchanges.is_empty() {
+            result.exchanges.clone()
+        } else {
+            shrunk.exchanges.clone()
+        },
     }
 }
 

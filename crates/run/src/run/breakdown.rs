@@ -158,6 +158,7 @@ impl RunLoop<'_, '_, '_> {
                 "" => self.setup.adapter.last_words(),
                 traceback => traceback.to_owned(),
             },
+            exchanges: self.setup.adapter.exchanges(),
             ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
         self.telling.sink.tell(EventKind::Verdict(told))?;

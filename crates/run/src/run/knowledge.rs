@@ -26,6 +26,8 @@ pub(super) struct RunKnowledge {
     pub(super) exception: Option<String>,
     /// True if the system has ended, and the specification allows it.
     pub(super) is_gone: bool,
+    /// True if the tester gave up because the system did something else that is allowed.
+    pub(super) is_goal_missed: bool,
 }
 
 /// The origin of a label of the trace.
@@ -52,6 +54,7 @@ impl RunKnowledge {
             signature: None,
             exception: None,
             is_gone: false,
+            is_goal_missed: false,
         }
     }
 

@@ -17,6 +17,7 @@ use ioxide_testgen::tester::replay::{
     PlannedMove, ReplyFlow, Unmentioned, plan_by_meaning, with_distances, without_lost_references,
 };
 
+use ioxide_record::event::HttpExchange;
 use ioxide_wire::adapter::AdapterError;
 
 use super::copies::IdleSystems;
@@ -68,6 +69,8 @@ pub(super) struct SmallerRun {
     pub(super) plan: Vec<PlannedMove>,
     /// The text that is the same for failures of its kind; empty for the run that the search began with.
     pub(super) signature: String,
+    /// Its requests by HTTP, with their answers; empty for the run that the search began with.
+    pub(super) exchanges: Vec<HttpExchange>,
 }
 
 /// The result of repeating the smallest run of a search.
@@ -182,7 +185,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             reserve,
             sign: failure.sign(),
             tries: failure.tries_needed(),
-            best: SmallerRun { trace, plan, signature: String::new() },
+            best: SmallerRun { trace, plan, signature: String::new(), exchanges: Vec::new() },
             before: Vec::new(),
             unconfirmed: 0,
             tried: HashMap::new(),
@@ -463,8 +466,9 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let best = &self.best.plan;
         let is_smaller = order::compare(&plan, best) == Order::Less || order::is_sooner(&plan, best);
         let is_alike = self.sign.is_shown_by(&finished);
-        let signature = finished.signature.unwrap_or_default();
-        (is_alike && is_smaller).then_some(SmallerRun { trace: finished.trace, plan, signature })
+        let signature = finished.signature.clone().unwrap_or_default();
+        let RunResult { trace, exchanges, .. } = finished;
+        (is_alike && is_smaller).then_some(SmallerRun { trace, plan, signature, exchanges })
     }
 
     /// Returns whether the system fails again with these moves: the first time it may still have been breaking

@@ -230,7 +230,7 @@ impl CoverTester {
                     self.conservative.extend(items);
                 }
             }
-            TesterStop::Inconclusive(reason) => {
+            TesterStop::GoalMissed(reason) | TesterStop::Inconclusive(reason) => {
                 tally.missed += 1;
                 tally.reason = Some(reason.clone());
                 // The system may have taken another allowed way; at the end of the round it gets another chance.

@@ -412,7 +412,7 @@ impl PurposeGuided {
         }
         match decide_facts(cx, &self.all_facts(), &self.progress.known) {
             SolverDecision::Sat => TesterStop::GoalMet(format!("purpose `{name}` was executed")),
-            SolverDecision::Unsat => TesterStop::Inconclusive(format!("purpose `{name}` was not executed")),
+            SolverDecision::Unsat => TesterStop::GoalMissed(format!("purpose `{name}` was not executed")),
             SolverDecision::Unknown(why) => {
                 TesterStop::Inconclusive(format!("whether purpose `{name}` was executed is not known: {why}"))
             }
@@ -462,7 +462,7 @@ impl Tester for PurposeGuided {
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         self.catch_up(cx, monitor, trace);
         if let Some(reason) = &self.progress.off {
-            return TesterMove::Stop(TesterStop::Inconclusive(reason.clone()));
+            return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
         }
         match self.expected_switch(cx) {
             None => self.last_move(cx, monitor, trace),

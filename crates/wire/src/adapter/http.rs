@@ -14,6 +14,7 @@
 
 mod exchange;
 mod fetch;
+mod journal;
 mod streams;
 
 use std::collections::VecDeque;
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
+use ioxide_record::event::HttpExchange;
 use ioxide_record::line::cut;
 use ioxide_record::secrets::Secrets;
 use ioxide_symex::{Arrival, Crossing};
@@ -29,6 +31,7 @@ use ioxide_symex::{Arrival, Crossing};
 use self::exchange::{AnswerRest, ConnectionState, IdleConnection, PendingRequest};
 pub use self::fetch::fetch;
 pub(super) use self::fetch::is_up;
+use self::journal::ExchangeJournal;
 use self::streams::OpenStream;
 use super::notation::{HttpNotation, WireNotation};
 use super::reset::until_accepted;
@@ -110,6 +113,7 @@ pub struct HttpAdapter {
     captured: CapturedValues,
     secrets: Secrets,
     log: VecDeque<String>,
+    journal: ExchangeJournal,
     /// The lane of the last request: every one has its own, since they may overtake each other.
     lane: u32,
     /// True once an answer has come since the system was connected to.
@@ -173,6 +177,7 @@ impl HttpAdapter {
             streams: Vec::new(),
             captured: CapturedValues::new(&http.captures, http.keeps_cookies),
             log: VecDeque::new(),
+            journal: ExchangeJournal::default(),
             lane: 0,
             has_spoken: false,
         })
@@ -226,6 +231,7 @@ impl HttpAdapter {
             link.write(&bytes).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
         }
         self.lane = self.lane.wrapping_add(1);
+        self.journal.add_request(self.lane, input, request);
         let again = is_safe.then_some(bytes);
         let asked = PendingRequest::new(link, request.asks_for(), self.lane).repeatable(again);
         self.asked.push(asked.with_input(input.map(str::to_owned)));
@@ -400,6 +406,7 @@ impl HttpAdapter {
         };
         let (to, begun) = (asked.input().map(str::to_owned), asked.begun_at());
         self.add_log_line(format!("< {}", response.summary_line()));
+        self.journal.add_answer(lane, &response);
         if asked.is_unasked() && response.status == CLOSING {
             return None;
         }
@@ -448,6 +455,7 @@ impl HttpAdapter {
     fn reset_run(&mut self) -> Result<(), AdapterError> {
         (self.idle, self.asked, self.streams) = (Vec::new(), Vec::new(), Vec::new());
         self.captured.clear();
+        self.journal.clear();
         self.has_spoken = false;
         if self.protocol.reset.is_empty() {
             let link = self.connect()?;
@@ -600,6 +608,10 @@ impl Adapter for HttpAdapter {
                 Ok(Observation::Quiet)
             }
         }
+    }
+
+    fn exchanges(&self) -> Vec<HttpExchange> {
+        self.journal.exchanges(&self.protocol.url, &self.protocol.http, &self.secrets)
     }
 
     fn last_words(&self) -> String {

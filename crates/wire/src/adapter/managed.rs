@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
-use ioxide_record::event::ConnectionRecord;
+use ioxide_record::event::{ConnectionRecord, HttpExchange};
 use ioxide_record::line::cut;
 use ioxide_symex::ConnectionWiring;
 
@@ -413,6 +413,10 @@ impl Adapter for ManagedAdapter {
     fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let result = self.inner().and_then(|inner| inner.advance(until));
         self.remember_error(result)
+    }
+
+    fn exchanges(&self) -> Vec<HttpExchange> {
+        self.inner.as_ref().map(|inner| inner.exchanges()).unwrap_or_default()
     }
 
     fn last_words(&self) -> String {

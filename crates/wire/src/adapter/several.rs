@@ -25,7 +25,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
-use ioxide_record::event::ConnectionRecord;
+use ioxide_record::event::{ConnectionRecord, HttpExchange};
 use ioxide_symex::{Arrival, ConnectionWiring, Crossing, MessageRoute};
 
 use super::notation::{SeveralNotation, WireNotation};
@@ -599,6 +599,12 @@ impl Adapter for SeveralAdapter {
         let ended = self.lines.iter_mut().filter_map(|line| line.adapter.ended_by_itself());
         let ended: Vec<String> = ended.collect();
         (!ended.is_empty()).then(|| ended.join("; "))
+    }
+
+    /// Those of the first connection by HTTP: how the requests of several followed each other is not known.
+    fn exchanges(&self) -> Vec<HttpExchange> {
+        let mut exchanges = self.lines.iter().map(|line| line.adapter.exchanges());
+        exchanges.find(|exchanges| !exchanges.is_empty()).unwrap_or_default()
     }
 
     fn last_words(&self) -> String {

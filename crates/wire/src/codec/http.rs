@@ -13,6 +13,7 @@ pub mod capture;
 mod coding;
 pub mod events;
 pub mod message;
+mod operations;
 mod request;
 pub mod secrets;
 mod url;
@@ -68,6 +69,8 @@ pub struct HttpConfig {
     pub unsolicited: UnsolicitedConfig,
     /// Messages of streams that the model does not see, by other conditions.
     pub ignored_events: Vec<AnswerConfig>,
+    /// Values that came from the environment, each with the name of its variable; for `USER:PASSWORD` both in base64.
+    pub variables: Vec<(String, String)>,
 }
 
 /// Reads and writes the messages of one model.

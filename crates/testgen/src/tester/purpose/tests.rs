@@ -113,7 +113,7 @@ fn another_output_leaves_the_path() {
     let say =
         |cx: &mut Ctx<'_>, _: usize, _: &Trace| Label::Output(cx.sts.gate_named("tails").unwrap(), vec![]);
     let (_, stop) = follow(COIN, &mut BruteSolver::new(), &["toss", "heads"], say);
-    assert_eq!(stop, TesterStop::Inconclusive("got !tails, but the purpose expects `heads`".into()));
+    assert_eq!(stop, TesterStop::GoalMissed("got !tails, but the purpose expects `heads`".into()));
 }
 
 #[test]

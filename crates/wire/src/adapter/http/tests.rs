@@ -209,6 +209,40 @@ fn the_conversation_is_remembered_without_secrets() {
     assert_eq!(adapter.last_words(), "> POST /add/3\n> x-token: ***\n< 200 7\n");
 }
 
+/// A failure shows requests and answers with variables of the environment for what came from them, and no secrets.
+#[test]
+fn exchanges_are_kept_since_the_reset_without_secrets() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let mut speech = speech(&address);
+    speech.http.variables = vec![("0123456789abcdef".into(), "API_TOKEN".into())];
+    speech.http.inputs[0].1.headers = vec![
+        ("Authorization".into(), "Bearer 0123456789abcdef".into()),
+        ("X-Api-Key".into(), "another-secret".into()),
+    ];
+    let answer =
+        "HTTP/1.1 200 OK\r\nset-cookie: s=1\r\nx-echo: 0123456789abcdef\r\ncontent-length: 1\r\n\r\n7";
+    std::thread::spawn(move || listener.incoming().flatten().for_each(always(answer)));
+    let mut adapter =
+        HttpAdapter::new(&speech, Arc::new(model(COUNTER)), &RemoteConnection::default()).unwrap();
+    adapter.reset().unwrap();
+    ask(&mut adapter, SOON).unwrap();
+    let exchanges = adapter.exchanges();
+    let [exchange] = &exchanges[..] else { panic!("{exchanges:?}") };
+    let request = &exchange.request;
+    assert_eq!((&*request.method, &*request.url), ("POST", &*format!("http://{address}/add/3")));
+    let header =
+        |name: &str| request.headers.iter().find(|(other, _)| other == name).map(|(_, value)| &**value);
+    assert_eq!(header("authorization"), Some("Bearer ${API_TOKEN}"));
+    assert_eq!(header("x-api-key"), Some("***"));
+    assert_eq!(request.variables, ["API_TOKEN"]);
+    let response = exchange.response.as_ref().unwrap();
+    assert_eq!((response.status, &*response.body), (200, "7"));
+    assert!(!format!("{exchanges:?}").contains("01234567"), "{exchanges:?}");
+    adapter.reset().unwrap();
+    assert!(adapter.exchanges().is_empty());
+}
+
 #[test]
 fn a_url_says_that_a_server_is_up() {
     let serving = |status: &'static str| {

@@ -41,6 +41,8 @@ pub struct RequestConfig {
     pub websocket: bool,
     /// The input that opened the WebSocket its body is sent over; it is no request then.
     pub over: Option<String>,
+    /// The place of its operation in the description of the service, for people; `None` if it is not known.
+    pub operation: Option<String>,
 }
 
 /// The reason why a request cannot be used as configured.

@@ -1,0 +1,11 @@
+//! Failures and figures of systems that are asked by HTTP, in the words of HTTP: method, path, status, body.
+
+mod curl;
+mod difference;
+pub mod har;
+pub mod operations;
+mod quote;
+mod story;
+
+pub use self::curl::curl_lines;
+pub use self::story::{HttpFailure, describe_failure};
