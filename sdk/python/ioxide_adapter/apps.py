@@ -14,7 +14,9 @@ An app that raises has no answer: the exception goes on to the handler, where it
 import io
 import json as json_module
 import sys
+import threading
 import urllib.parse
+import weakref
 from dataclasses import dataclass, field
 from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, MutableMapping, Optional, Tuple
 
@@ -137,17 +139,24 @@ class WsgiApp(_App):
 
 
 class AsgiApp(_App):
-    """An ASGI app (version 3); its start-up runs at once, its shut-down in `close`."""
+    """An ASGI app (version 3); its start-up runs at once, its shut-down in `close`, or when nobody uses it any more."""
 
     def __init__(self, app: AsgiCallable) -> None:
         super().__init__()
         self.app, self._loop, self._lifespan = app, Loop(), _Lifespan(app)
+        # Without a reference to this object, which would keep it alive.
+        self._close = weakref.finalize(self, _close, self._loop, self._lifespan)
         self._loop.run(self._lifespan.start())
 
     def close(self) -> None:
         """Lets the app shut down, and ends what it left running."""
-        self._loop.run(self._lifespan.stop())
-        self._loop.stop()
+        self._close()
+
+    def __enter__(self) -> "AsgiApp":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def _ask(self, method: str, path: str, query: str, headers: Headers, body: bytes) -> AppAnswer:
         scope: Scope = {
@@ -166,6 +175,22 @@ class AsgiApp(_App):
             "state": dict(self._lifespan.state),
         }
         return self._loop.run(_asked(self.app, scope, body))
+
+
+def _close(loop: Loop, lifespan: "_Lifespan") -> None:
+    """Shuts an app down, and ends the thread of its loop."""
+
+    def end() -> None:
+        try:
+            loop.run(lifespan.stop())
+        finally:
+            loop.stop()
+
+    if loop.is_current():
+        # The garbage collector came by in the thread that is to end.
+        threading.Thread(target=end, daemon=True).start()
+    else:
+        end()
 
 
 async def _asked(app: AsgiCallable, scope: Scope, body: bytes) -> AppAnswer:
@@ -208,6 +233,9 @@ class _Lifespan:
     async def stop(self) -> None:
         if self._task is not None and not self._task.done():
             await self._say("shutdown")
+        if self._task is not None and not self._task.done():
+            # An app that goes on after its shut-down is not waited for.
+            self._task.cancel()
 
     async def _say(self, what: str) -> None:
         import asyncio

@@ -7,12 +7,16 @@ Every `test` block and purpose of the model is a test item, and so is every seed
 lives in this process; `ioxide test` drives it over a port of this machine, one port for each item, so items may
 run side by side.
 
+A web application needs no model: `@pytest.mark.ioxide(openapi=app)` above a function tests an ASGI or WSGI app in this
+process against its OpenAPI description. The body of the function resets the app before every run, if it is not empty.
+
 The fixture `ioxide_check` does the same within a test: `ioxide_check("adder.iox", Adder, purpose="stops")`.
 
 What failed is kept in pytest's cache and comes back first the next time. A failure shows the chart of the run and the
 commands that repeat it. An inconclusive item is skipped, with the reason: it is neither a pass nor a failure.
 """
 
+import inspect
 import json
 import os
 import pathlib
@@ -22,16 +26,21 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Type
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Type, Union
 
 import pytest
 
 from .adapter import Adapter
+from .app_server import RESET_PATH, NoDescription, app_served, find_description, open_app
+from .apps import AsgiApp, WsgiApp
 from .serving import served
 from .waiting import waiting
 
 PURPOSES = {"path", "reach", "observer"}
 """Kinds of goals that a tester can be sent for."""
+
+UNSUPPORTED = ("parametrize", "usefixtures")
+"""Marks that only functions with arguments have."""
 
 _ASIDE = pytest.StashKey[pathlib.Path]()
 
@@ -56,14 +65,36 @@ def pytest_configure(config: pytest.Config) -> None:
         "ioxide(model, seeds=1, purposes=True, args=()): tests this adapter against a model; `model` is seen from the "
         "file of the test, `args` are more arguments of `ioxide test`",
     )
+    config.addinivalue_line(
+        "markers",
+        "ioxide(openapi=app, description=None, model=None, seeds=1, stateless=False, init=(), args=()): tests an ASGI or "
+        "WSGI app in this process against its OpenAPI description; the marked function resets the app before every run; "
+        "the folder `model` keeps what was learned from the app, so that later faults are found",
+    )
 
 
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> Optional[pytest.Collector]:
-    """A marked adapter becomes a collection of items."""
+    """A marked adapter, or a function marked with an app, becomes a collection of items."""
+    marks = [mark for mark in getattr(obj, "pytestmark", []) if isinstance(mark, pytest.Mark)]
+    app_mark = next((mark for mark in marks if mark.name == "ioxide" and "openapi" in mark.kwargs), None)
+    if app_mark is not None:
+        return AppTests.of(collector, name, obj, app_mark, marks)
     if not (isinstance(obj, type) and issubclass(obj, Adapter) and obj is not Adapter):
         return None
-    mark = next((mark for mark in getattr(obj, "pytestmark", []) if mark.name == "ioxide"), None)
-    return ModelTests.of(collector, name, obj, mark) if mark else None
+    mark = next((mark for mark in marks if mark.name == "ioxide"), None)
+    return ModelTests.of(collector, name, obj, mark, marks) if mark else None
+
+
+def _add_marks(node: Any, marks: Sequence[pytest.Mark]) -> None:
+    """Gives the items of `node` the marks beside `ioxide`: `skip`, `skipif`, `xfail` and those of other plug-ins."""
+    for mark in marks:
+        if mark.name in UNSUPPORTED:
+            raise ModelTrouble(
+                f"`@pytest.mark.{mark.name}` does nothing beside `@pytest.mark.ioxide`; "
+                "write a test function that uses the fixture `ioxide_check`"
+            )
+        node.own_markers.append(mark)
+        node.keywords[mark.name] = mark
 
 
 def _model(path: str, *, seeds: int = 1, purposes: bool = True, args: Any = ()) -> "tuple[str, int, bool, List[str]]":
@@ -79,16 +110,19 @@ class ModelTests(pytest.Collector):
     seeds: int
     purposes: bool
     args: List[str]
+    marks: Sequence[pytest.Mark]
 
     @classmethod
-    def of(cls, parent: Any, name: str, adapter: Type[Adapter], mark: Any) -> "ModelTests":
+    def of(
+        cls, parent: Any, name: str, adapter: Type[Adapter], mark: Any, marks: Sequence[pytest.Mark]
+    ) -> "ModelTests":
         self: ModelTests = cls.from_parent(parent, name=name)
         path, self.seeds, self.purposes, self.args = _model(*mark.args, **mark.kwargs)
-        self.adapter, self.model = adapter, parent.path.parent / path
-        self.add_marker(pytest.mark.ioxide(*mark.args, **mark.kwargs))
+        self.adapter, self.model, self.marks = adapter, parent.path.parent / path, marks
         return self
 
     def collect(self) -> Iterator["ModelItem"]:
+        _add_marks(self, self.marks)
         shown = ioxide(self.config, ["show", str(self.model), "--format", "json"])
         if shown.returncode != 0:
             raise ModelTrouble(shown.stderr.strip())
@@ -132,10 +166,7 @@ class ModelItem(pytest.Item):
 
     def records(self) -> pathlib.Path:
         """Where runs of this item are kept: what failed comes back first."""
-        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", self.nodeid)
-        # With `-p no:cacheprovider` there is no cache: runs are kept, but nobody looks for them the next time.
-        cache = getattr(self.config, "cache", None)
-        return (cache.mkdir("ioxide") if cache else _aside(self.config)) / name
+        return _records_of(self)
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         if isinstance(excinfo.value, ModelTrouble):
@@ -151,7 +182,123 @@ class ModelItem(pytest.Item):
         return f"run again, failed runs first:  {shlex.join(again)}\nreplay:  {shlex.join(replay)}"
 
     def reportinfo(self) -> "tuple[os.PathLike[str], Optional[int], str]":
-        return self.path, None, f"{self.parent.name}: {self.name}"
+        return self.path, _line_of(self.parent.adapter), f"{self.parent.name}: {self.name}"
+
+
+class AppTests(pytest.Collector):
+    """The items of one app."""
+
+    app: Any
+    reset: Callable[[], object]
+    description: Any
+    model: Optional[str]
+    seeds: int
+    init: List[str]
+    args: List[str]
+    marks: Sequence[pytest.Mark]
+
+    @classmethod
+    def of(cls, parent: Any, name: str, function: Any, mark: Any, marks: Sequence[pytest.Mark]) -> "AppTests":
+        self: AppTests = cls.from_parent(parent, name=name)
+        self.marks, self.reset = marks, function
+        if not callable(function) or isinstance(function, type) or inspect.signature(function).parameters:
+            raise ModelTrouble(f"`{name}` is marked with an app: it must be a function without arguments")
+        self._read(**mark.kwargs)
+        return self
+
+    def _read(
+        self,
+        *,
+        openapi: Any,
+        description: Any = None,
+        model: Optional[str] = None,
+        seeds: int = 1,
+        stateless: bool = False,
+        init: Any = (),
+        args: Any = (),
+    ) -> None:
+        """What the marker says."""
+        self.app, self.description, self.seeds, self.args = openapi, description, seeds, list(args)
+        self.model = model
+        self.init = [*init, *(["--stateless"] if stateless else [])]
+
+    def collect(self) -> Iterator["AppItem"]:
+        _add_marks(self, self.marks)
+        first = self.config.getoption("--ioxide-seed")
+        for seed in range(first, first + self.seeds):
+            item: AppItem = AppItem.from_parent(self, name=f"seed[{seed}]")
+            item.seed = seed
+            yield item
+
+    def repr_failure(self, excinfo: Any) -> Any:  # type: ignore[override]
+        if isinstance(excinfo.value, ModelTrouble):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+
+class AppItem(pytest.Item):
+    """One seed on one app."""
+
+    parent: AppTests
+    seed: int
+
+    def runtest(self) -> None:
+        asked = open_app(self.parent.app)
+        try:
+            with tempfile.TemporaryDirectory(prefix="ioxide-") as place, app_served(asked, self.parent.reset) as port:
+                folder = pathlib.Path(place)
+                self._make_model(folder, asked, port)
+                model, more = str(folder / "api.iox"), ["--seed", str(self.seed), "--report", str(self._records())]
+                _judge(ioxide(self.config, ["test", model, "--sut", "api", *more, *self.parent.args], folder))
+        finally:
+            if isinstance(asked, AsgiApp):
+                asked.close()
+
+    def _describe(self, asked: "Union[AsgiApp, WsgiApp]", folder: pathlib.Path) -> str:
+        """The file with the description of the app."""
+        given = self.parent.description
+        if isinstance(given, (str, os.PathLike)):
+            return str(self.path.parent / given)
+        try:
+            text = json.dumps(given) if given is not None else find_description(self.parent.app, asked)
+        except NoDescription as error:
+            raise ModelTrouble(str(error)) from None
+        file = folder / "openapi.json"
+        file.write_text(text, encoding="utf-8")
+        return str(file)
+
+    def _make_model(self, folder: pathlib.Path, asked: "Union[AsgiApp, WsgiApp]", port: int) -> None:
+        """Writes model and project file to `folder`: those that are kept, or new ones."""
+        kept = None if self.parent.model is None else self.path.parent / self.parent.model
+        source = kept or folder
+        url = f"http://127.0.0.1:{port}"
+        if not (source / "api.iox").exists():
+            described = ["--openapi", self._describe(asked, folder), "--url", url]
+            made = ioxide(self.config, ["init", *described, *self.parent.init, str(source)])
+            if made.returncode != 0:
+                raise ModelTrouble((made.stderr or made.stdout).strip())
+        text = (source / "ioxide.toml").read_text(encoding="utf-8")
+        text = re.sub(r'(?m)^url = "http://127\.0\.0\.1:[0-9]+', f'url = "{url}', text)
+        # Every run begins with the function that is marked.
+        reset = f'reset = {{ method = "POST", path = "{RESET_PATH}" }}'
+        (folder / "ioxide.toml").write_text(text.replace('reset = "none"', reset, 1), encoding="utf-8")
+        if kept is not None:
+            shutil.copy(kept / "api.iox", folder)
+
+    def _records(self) -> pathlib.Path:
+        return _records_of(self)
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        if isinstance(excinfo.value, ModelTrouble):
+            return f"no verdict: {excinfo.value}"
+        if isinstance(excinfo.value, ModelFailure):
+            again = shlex.join(["pytest", self.nodeid])
+            records = shlex.quote(str(self._records()))
+            return f"{excinfo.value}\nrun again:  {again}\nrecord:  {records}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> "tuple[os.PathLike[str], Optional[int], str]":
+        return self.path, _line_of(self.parent.reset), f"{self.parent.name}: {self.name}"
 
 
 @pytest.fixture
@@ -189,6 +336,21 @@ def _judge(done: "subprocess.CompletedProcess[str]") -> None:
         raise ModelTrouble((done.stderr or done.stdout).strip())
 
 
+def _line_of(marked: Any) -> int:
+    """The line of a class or function in its file, from 0; pytest needs one for items that are skipped."""
+    try:
+        return max(0, inspect.getsourcelines(marked)[1] - 1)
+    except (OSError, TypeError):
+        return 0
+
+
+def _records_of(item: pytest.Item) -> pathlib.Path:
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.nodeid)
+    # With `-p no:cacheprovider` there is no cache: runs are kept, but nobody looks for them the next time.
+    cache = getattr(item.config, "cache", None)
+    return (cache.mkdir("ioxide") if cache else _aside(item.config)) / name
+
+
 def _aside(config: pytest.Config) -> pathlib.Path:
     """A folder for the runs of this session."""
     if _ASIDE not in config.stash:
@@ -196,13 +358,17 @@ def _aside(config: pytest.Config) -> pathlib.Path:
     return config.stash[_ASIDE]
 
 
-def ioxide(config: pytest.Config, args: List[str]) -> "subprocess.CompletedProcess[str]":
-    """Runs the program."""
+def ioxide(
+    config: pytest.Config, args: List[str], folder: Optional[pathlib.Path] = None
+) -> "subprocess.CompletedProcess[str]":
+    """Runs the program, in `folder` if it is given."""
     program = config.getoption("--ioxide") or os.environ.get("IOXIDE") or _beside() or "ioxide"
     environment = {**os.environ, "IOXIDE_PROGRESS": "off", "NO_COLOR": "1"}
     try:
         with waiting():
-            return subprocess.run([program, *args], capture_output=True, text=True, env=environment, encoding="utf-8")
+            return subprocess.run(
+                [program, *args], capture_output=True, text=True, env=environment, encoding="utf-8", cwd=folder
+            )
     except OSError as error:
         raise ModelTrouble(f"cannot start `{program}`: {error}; install ioxide, or set IOXIDE to its path") from None
 
