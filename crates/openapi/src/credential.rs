@@ -75,7 +75,7 @@ impl Credential {
         of_scheme.or_else(|| Self::of_parameter(document).into_iter().find(is_set))
     }
 
-    /// Returns the credentials that a header parameter `authorization` can hold, which some frameworks describe in place
+    /// Returns the credentials that a header parameter `authorization` can hold, which some frameworks describe instead
     /// of a security scheme.
     fn of_parameter(document: &OpenApiDocument<'_>) -> Vec<Self> {
         let is_it = |node: &SpecNode| {

@@ -66,7 +66,7 @@ impl DescribedSystem {
         Ok(found)
     }
 
-    /// Returns the operations of a system that is asked by HTTP; empty for others, and if there are several connections.
+    /// Returns the operations of a system that is asked by HTTP; empty for others, and with several connections.
     #[must_use]
     pub fn find_operations(&self, spec: &Model) -> Vec<OperationRecord> {
         match &self.protocol {

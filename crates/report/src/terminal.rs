@@ -99,8 +99,8 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         self.write_lines(&closing::closing_lines(&self.summary, self.detail))
     }
 
-    /// Returns whether the model was generated and its names are not wanted: failures are then told in the words of HTTP
-    /// alone, and goals that were not reached are only counted, since valid requests cannot reach many refusals.
+    /// Returns whether the model was generated and its names are not wanted: failures are then told in the words of
+    /// HTTP alone, and goals that were not reached are only counted, since valid requests cannot reach many refusals.
     fn is_quiet(&self) -> bool {
         self.detail == ClosingDetail::Short && self.summary.operations.is_described()
     }

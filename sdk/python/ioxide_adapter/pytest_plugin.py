@@ -67,8 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "ioxide(openapi=app, description=None, model=None, seeds=1, stateless=False, init=(), args=()): tests an ASGI or "
-        "WSGI app in this process against its OpenAPI description; the marked function resets the app before every run; "
+        "ioxide(openapi=app, description=None, model=None, seeds=1, stateless=False, init=(), args=()): tests an ASGI "
+        "or WSGI app in this process against its OpenAPI description; the marked function resets it before every run; "
         "the folder `model` keeps what was learned from the app, so that later faults are found",
     )
 

@@ -63,7 +63,8 @@ fn operations_are_inputs_and_responses_outputs() {
             "output take_back_204",
             "state serving {",
             "purpose lend_200: ask_lend, lend_200",
-            "take_back = { method = \"DELETE\", path = \"/books/{id}/loan\", operation = \"#/paths/~1books~1{id}~1loan/delete\" }",
+            "take_back = { method = \"DELETE\", path = \"/books/{id}/loan\", operation = \
+             \"#/paths/~1books~1{id}~1loan/delete\" }",
             "\"Book.lent_to\" = \"lent-to\"",
             "\"book_status_on_shelf\" = \"\\\"on shelf\\\"\"",
             "closed = [\"Problem\"]",

@@ -1,4 +1,4 @@
-//! How the last answer of a run differs from what was sent and answered before: facts about the run, for people.
+//! The differences between the last answer of a run and what was sent and answered before, for people.
 //!
 //! Nothing here decides anything: which answers are right is up to the model. An item is recognised by a member with a
 //! usual name, so an item with another one is not compared.
