@@ -13,7 +13,9 @@ use ioxide_record::event::OperationRecord;
 use ioxide_record::secrets::Secrets;
 use ioxide_run::clock::patience::Patience;
 use ioxide_symex::Ctx;
+use ioxide_wire::adapter::disturbed::{OutsideConnector, OutsideControl};
 use ioxide_wire::adapter::model::ModelAdapter;
+use ioxide_wire::adapter::shared::FaultKind;
 use ioxide_wire::adapter::{Adapter, AdapterError, ClockKind, Interrupt, RemoteConnection, SutSpec};
 
 use crate::exit::{CliError, ExitStatus};
@@ -151,6 +153,26 @@ impl<'s> SystemOpener<'s> {
                 act,
             ),
         }
+    }
+
+    /// Opens the system for several clients that may suffer `faults`, and lets `act` have it.
+    pub fn open_shared<T>(
+        &self,
+        seed: u64,
+        faults: &[FaultKind],
+        act: impl FnOnce(&mut OutsideControl, &OutsideConnector) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let SystemUnderTest::Outside(system) = self.system else {
+            return Err(CliError::usage("`--clients`: a model that ioxide simulates has one client")
+                .help("give a system to which several clients can connect"));
+        };
+        let described = system.source.describe_instance(0, &Instances::of_model(&self.interface))?;
+        let connection = described.connection(Interrupt::from_flag(&STOP))?;
+        let connection = RemoteConnection { seed: Some(seed), clock: self.clock, ..connection };
+        let secrets = described.secrets.clone();
+        let started = described.start_shared(Arc::clone(&self.interface), connection, faults);
+        let (mut control, connector) = started.map_err(|error| connect_error(error, &secrets))?;
+        act(&mut control, &connector)
     }
 
     /// Plays `model` as the system and gives it to `act`.

@@ -31,6 +31,10 @@ const MAX_ATTEMPTS: usize = 2_000;
 /// instead of how it came about.
 const MAX_PAST: usize = 400;
 
+/// The number of operations up to which a core is easy to read. Chosen by feel: a larger one is given up for one that
+/// starts at a cut, if that is smaller.
+const MAX_READABLE: usize = 4;
+
 /// The core of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureCore {
@@ -66,9 +70,28 @@ pub(crate) fn find_core(
     failed: FailedSearch,
     work: &mut SearchWork,
 ) -> FailureCore {
-    let mut search = CoreSearch::new(space, config, operations, failed);
+    let whole = search_core(space, config, &operations, &failed, MAX_PAST, work);
+    if whole.operations.len() <= MAX_READABLE || whole.since.is_some() {
+        return whole;
+    }
+    // Operations of the past that could take effect again late keep many others in the core: what matters is the state
+    // that they led to.
+    let since_cut = search_core(space, config, &operations, &failed, 0, work);
+    if since_cut.operations.len() < whole.operations.len() { since_cut } else { whole }
+}
+
+/// Finds the core; it starts at the last cut if more than `max_past` operations come before that.
+fn search_core(
+    space: &mut StateSpace<'_, '_>,
+    config: &HistoryConfig,
+    operations: &[SearchedOperation],
+    failed: &FailedSearch,
+    max_past: usize,
+    work: &mut SearchWork,
+) -> FailureCore {
+    let mut search = CoreSearch::new(space, config, operations.to_vec(), failed.clone());
     search.forget_the_future();
-    search.forget_the_past(work);
+    search.forget_the_past(max_past, work);
     search.relax_operations(work);
     search.finish()
 }
@@ -134,12 +157,12 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
         }
     }
 
-    /// Starts at the last cut before the failure, if the past is long.
-    fn forget_the_past(&mut self, work: &mut SearchWork) {
+    /// Starts at the last cut before the failure, if the past has more than `max_past` operations.
+    fn forget_the_past(&mut self, max_past: usize, work: &mut SearchWork) {
         let Some(cut) = self.last_cut() else { return };
         let is_past = |at: &usize| self.operations[*at].call < cut;
         let (past, rest): (Vec<usize>, Vec<usize>) = self.present.iter().copied().partition(is_past);
-        if past.len() <= MAX_PAST {
+        if past.len() <= max_past {
             return;
         }
         let operations: Vec<SearchedOperation> = past.iter().map(|&at| self.operations[at]).collect();
@@ -154,6 +177,10 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
         self.required.retain(|at| present.contains(at));
         self.start = belief;
         self.since_cut = true;
+        // The order that works as long as possible has to start at the cut as well.
+        if let Some(failed) = self.attempt(work) {
+            self.failed = failed;
+        }
     }
 
     /// Returns the position of the last cut before the failure: nothing runs and nothing is open there.

@@ -45,6 +45,19 @@ pub struct History {
     pub operations: Vec<ClientOperation>,
     /// The number of operations that were left out.
     pub void: usize,
+    /// The faults that were injected meanwhile; they excuse nothing and explain a lot.
+    pub faults: Vec<HistoryFault>,
+}
+
+/// A fault that was injected while clients used the system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryFault {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The instant at which it began, in nanoseconds.
+    pub from_ns: u64,
+    /// The instant at which it had ended.
+    pub to_ns: u64,
 }
 
 /// The reason why an event does not fit what came before it.
@@ -73,6 +86,7 @@ pub struct HistoryBuilder {
     /// `None` for operations that turned out to be void.
     operations: Vec<Option<ClientOperation>>,
     events: u32,
+    faults: Vec<HistoryFault>,
 }
 
 /// The state of a client.
@@ -137,6 +151,11 @@ impl HistoryBuilder {
         Ok(())
     }
 
+    /// Adds a fault that was injected.
+    pub fn add_fault(&mut self, fault: HistoryFault) {
+        self.faults.push(fault);
+    }
+
     /// Returns the input of the operation that the client is running; `None` if it runs none.
     #[must_use]
     pub fn running(&self, client: &str) -> Option<&Label> {
@@ -151,7 +170,8 @@ impl HistoryBuilder {
     pub fn finish(self) -> History {
         let void = self.operations.iter().filter(|operation| operation.is_none()).count();
         let clients = self.clients.into_keys().collect();
-        History { clients, operations: self.operations.into_iter().flatten().collect(), void }
+        let operations = self.operations.into_iter().flatten().collect();
+        History { clients, operations, void, faults: self.faults }
     }
 
     fn end(&mut self, client: &str, next: ClientState) -> Result<usize, HistoryError> {

@@ -20,7 +20,9 @@ mod space;
 pub mod write;
 
 pub use crate::failure_core::FailureCore;
-pub use crate::history::{ClientOperation, History, HistoryBuilder, HistoryError, OperationAnswer};
+pub use crate::history::{
+    ClientOperation, History, HistoryBuilder, HistoryError, HistoryFault, OperationAnswer,
+};
 pub use crate::judge::{HistoryConfig, HistoryJudgement, HistoryVerdict, judge_history};
 pub use crate::live::{LiveHistory, LiveVerdict};
 pub use crate::partition::{HistoryPartition, PartKey, PartitionObstacle};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
+use ioxide_symex::Ctx;
 
 use crate::history::HistoryError;
 use crate::search::{
@@ -89,6 +91,16 @@ impl<'c, 'm> LiveHistory<'c, 'm> {
         self.running.remove(&client).ok_or_else(|| HistoryError::NotRunning(client.to_string()))?;
         self.open += 1;
         Ok(())
+    }
+
+    /// Returns the states that were possible at the last cut.
+    pub fn states(&self) -> impl Iterator<Item = &ConcreteState> {
+        self.space.states(self.start)
+    }
+
+    /// Returns the context of the model.
+    pub fn cx(&mut self) -> &mut Ctx<'m> {
+        self.space.cx()
     }
 
     /// Returns the number of operations since the last cut.

@@ -113,6 +113,13 @@ impl HistoryPartition {
         PartKey { group: Some(group), key: field.and_then(|&field| values.get(field)).cloned() }
     }
 
+    /// Returns the position of the field of this input that is a key, if parts are distinguished by it.
+    #[must_use]
+    pub fn key_field(&self, input: GateId) -> Option<usize> {
+        let group = self.group_of.get(&input)?;
+        self.groups[*group].keys.as_ref()?.get(&input).copied()
+    }
+
     /// Returns the partition as a phrase: by which fields and variables operations are distinguished.
     #[must_use]
     pub fn describe(&self, cx: &Ctx<'_>) -> String {

@@ -164,6 +164,14 @@ pub fn prove_sequential(cx: &mut Ctx<'_>) -> Result<SequentialModel, NotSequenti
 }
 
 impl SequentialModel {
+    /// Returns whether a condition of an operation with this input depends on the field `field` of the input.
+    pub fn compares(&self, cx: &mut Ctx<'_>, input: GateId, field: VarId) -> bool {
+        // The input is the first message of a path, so its fields have the number 1.
+        let field = cx.pool.indexed_var(field, 1);
+        let mut paths = self.paths.iter().filter(|path| path.input == input);
+        paths.any(|path| path.facts.iter().any(|&fact| cx.pool.mentions(fact, field)))
+    }
+
     /// Returns whether an operation with these messages never changes the state, whatever the state and the values.
     #[must_use]
     pub fn is_pure(&self, input: GateId, output: GateId) -> bool {

@@ -34,6 +34,11 @@ fn list_events(history: &History) -> Vec<(u32, Option<u64>, WrittenEvent<'_>)> {
 #[must_use]
 pub fn write_lines(history: &History, write_message: MessageWriter<'_>) -> String {
     let mut text = json!({ FORMAT_KEY: FORMAT_VERSION }).to_string();
+    for fault in &history.faults {
+        let line = json!({ "fault": &*fault.name, "from_ns": fault.from_ns, "to_ns": fault.to_ns });
+        text.push('\n');
+        text.push_str(&line.to_string());
+    }
     for (_, ns, event) in list_events(history) {
         let (operation, key, label) = match event {
             WrittenEvent::Call(operation) => (operation, "call", &operation.input),

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use ioxide_model::sts::{Gate, GateId, GateKind, Model};
 use ioxide_record::event::OperationRecord;
 use ioxide_record::secrets::Secrets;
+use ioxide_wire::adapter::disturbed::{OutsideConnector, OutsideControl};
 use ioxide_wire::adapter::http::HttpAdapter;
 use ioxide_wire::adapter::managed::{MakeAdapter, ManagedAdapter};
 use ioxide_wire::adapter::process::ProcessAdapter;
 use ioxide_wire::adapter::server::SystemServer;
 use ioxide_wire::adapter::several::{ConnectionPart, SeveralAdapter, closing, restrict_to, share_of_part};
+use ioxide_wire::adapter::shared::FaultKind;
 use ioxide_wire::adapter::tcp::TcpAdapter;
 use ioxide_wire::adapter::text::TextAdapter;
 use ioxide_wire::adapter::tls::{Tls, TlsConfig};
@@ -23,6 +25,7 @@ use ioxide_wire::adapter::{
 use thiserror::Error;
 
 use crate::FILE;
+use crate::clients;
 use crate::connections::{ConnectedSystem, part_text};
 use crate::error::ProjectError;
 use crate::protocol::ProtocolConfig;
@@ -106,6 +109,42 @@ impl DescribedSystem {
         // Mistakes in the description are reported before anything is started.
         let connections = make_connections(&self, &interface, &connection)?;
         check_secret_fields(&interface, &self.secrets)?;
+        self.start_with(connections, interface, connection)
+    }
+
+    /// Starts the server of the system, if it has one, for several clients at the same time that may suffer `faults`.
+    ///
+    /// # Errors
+    /// If the description does not fit `interface`, allows one client only or not these faults; or if the system
+    /// cannot be started or reached.
+    pub fn start_shared(
+        self,
+        interface: Arc<Model>,
+        connection: RemoteConnection,
+        faults: &[FaultKind],
+    ) -> Result<(OutsideControl, OutsideConnector), ConnectError> {
+        clients::check_shareable(&self)?;
+        clients::check_faults(&self, faults)?;
+        let connections = make_connections(&self, &interface, &connection)?;
+        check_secret_fields(&interface, &self.secrets)?;
+        let proxy = clients::start_proxy(&self, faults)?;
+        let mut client = SystemConnection::of_client(&self, &interface, &connection);
+        if let Some(proxy) = &proxy {
+            client.redirect(&proxy.address().to_string());
+        }
+        let (commands, environment) = (self.faults.clone(), self.environment.clone());
+        let managed = self.start_with(connections, interface, connection)?;
+        let control = OutsideControl::new(managed, proxy, commands, environment);
+        Ok((control, OutsideConnector::new(Box::new(move || client.make_adapter()))))
+    }
+
+    /// Starts the server and makes the connections.
+    fn start_with(
+        self,
+        connections: Vec<SystemConnection>,
+        interface: Arc<Model>,
+        connection: RemoteConnection,
+    ) -> Result<ManagedAdapter, ConnectError> {
         let Self { server, renewal, synchronous, .. } = self;
         let interrupt = connection.interrupt;
         let server = server.map(|server| SystemServer::start(server, interrupt)).transpose()?;
@@ -284,6 +323,32 @@ fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(),
 }
 
 impl SystemConnection {
+    /// Makes the connection of one of several clients, which finds the system as it is: it takes no step of the reset.
+    fn of_client(described: &DescribedSystem, interface: &Arc<Model>, connection: &RemoteConnection) -> Self {
+        let mut protocol = described.protocol.clone();
+        match &mut protocol {
+            ProtocolConfig::Own(own) => own.reset.clear(),
+            ProtocolConfig::Http(http) => http.reset.clear(),
+            ProtocolConfig::Protocol => (),
+        }
+        Self {
+            name: String::new(),
+            spec: described.spec.clone(),
+            protocol,
+            messages: Vec::new(),
+            interface: Arc::clone(interface),
+            connection: connection.clone(),
+        }
+    }
+
+    /// Connects to `address` instead of that of the system.
+    fn redirect(&mut self, address: &str) {
+        self.spec = SutSpec::Tcp(address.to_owned());
+        if let ProtocolConfig::Http(http) = &mut self.protocol {
+            http.url.address = address.to_owned();
+        }
+    }
+
     /// Checks that its words are those of the model, and that an adapter that connects later can be made at all.
     fn check_against(&self, described: &DescribedSystem) -> Result<(), ProjectError> {
         let checked = match &self.protocol {

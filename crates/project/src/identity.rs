@@ -26,7 +26,7 @@ use crate::error::ProjectError;
 use crate::{DescribedSystem, FILE, SystemSource};
 
 /// The keys that say how long to wait or what to show, not what the system is.
-const NOT_THE_SYSTEM: [&str; 13] = [
+const NOT_THE_SYSTEM: [&str; 14] = [
     "silence_ms",
     "silence",
     "quiescence_ms",
@@ -40,6 +40,7 @@ const NOT_THE_SYSTEM: [&str; 13] = [
     "refusals",
     "version",
     "synchronous",
+    "faults",
 ];
 /// The keys whose values are commands.
 const COMMANDS: [&str; 4] = ["command", "start", "reset_command", "stop"];

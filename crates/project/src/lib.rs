@@ -22,6 +22,7 @@
 //! # Ok::<(), ioxide_project::ProjectError>(())
 //! ```
 
+mod clients;
 pub mod connect;
 mod connections;
 mod error;

@@ -1,10 +1,13 @@
 //! The description of one system: its address, protocol, server, reset and settings.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ioxide_record::secrets::Secrets;
+use ioxide_wire::adapter::disturbed::FaultCommands;
 use ioxide_wire::adapter::managed::SystemRenewal;
 use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness};
+use ioxide_wire::adapter::shared::FaultKind;
 use ioxide_wire::adapter::text::MessageFormat;
 use ioxide_wire::adapter::tls::{Roots, TlsConfig};
 use ioxide_wire::adapter::{BadSpec, ListenAddress, SutSpec, host_and_port};
@@ -65,6 +68,8 @@ pub struct DescribedSystem {
     pub refusals: Vec<String>,
     /// The command that prints the version of the system.
     pub version: Option<String>,
+    /// The faults that commands of the user inject, by name.
+    pub faults: BTreeMap<String, FaultCommands>,
     /// The places of its messages in the project file: table and name, then file and line.
     pub places: Vec<([String; 2], String)>,
 }
@@ -93,6 +98,7 @@ impl DescribedSystem {
             secrets,
             refusals: Vec::new(),
             version: None,
+            faults: BTreeMap::new(),
             places: Vec::new(),
         }
     }
@@ -211,7 +217,7 @@ const KINDS: [&str; 6] = ["model", "stdio", "tcp", "text", "binary", "http"];
 /// The number of the first keys of [`COMMON`] that concern a model that ioxide plays.
 const FOR_MODELS: usize = 5;
 /// The keys of every system.
-pub(crate) const COMMON: [&str; 19] = [
+pub(crate) const COMMON: [&str; 20] = [
     "kind",
     "silence_ms",
     "silence",
@@ -231,6 +237,7 @@ pub(crate) const COMMON: [&str; 19] = [
     "refusals",
     "version",
     "synchronous",
+    "faults",
 ];
 
 /// Returns the keys that a system of some kind may have.
@@ -417,12 +424,32 @@ pub(crate) fn describe_system(
         )?,
         refusals: system.words("refusals")?,
         version: system.text("version")?.map(|text| variables.fill_text(&text)),
+        faults: read_faults(system, variables)?,
         spec,
         environment,
         protocol,
         tls,
         connections,
     })
+}
+
+/// Returns the faults that commands of the user inject: `[sut.NAME.faults]` with `FAULT = { begin, end }`.
+fn read_faults(
+    system: &ProjectTable<'_>,
+    variables: &Variables,
+) -> Result<BTreeMap<String, FaultCommands>, ProjectError> {
+    let mut found = BTreeMap::new();
+    let Some(faults) = system.table("faults")? else { return Ok(found) };
+    for name in faults.keys() {
+        let Some(fault) = faults.table(name)? else { continue };
+        if !matches!(FaultKind::from_name(name), FaultKind::Command(_)) {
+            return Err(faults.wrong_value(name, "this fault is built in; give yours another name"));
+        }
+        fault.only(&["begin", "end"])?;
+        let command = |key: &str| fault.require(key, fault.text(key)?.map(|text| variables.fill_text(&text)));
+        found.insert(name.to_owned(), FaultCommands { begin: command("begin")?, end: command("end")? });
+    }
+    Ok(found)
 }
 
 /// Returns the time for which a connection may be refused: the time to be ready for an address, zero for others.

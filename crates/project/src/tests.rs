@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use ioxide_wire::adapter::managed::SystemRenewal;
 use ioxide_wire::adapter::server::ServerReadiness;
+use ioxide_wire::adapter::shared::FaultKind;
 use ioxide_wire::adapter::text::MessageFormat;
 use ioxide_wire::adapter::tls::{Roots, TlsConfig};
 use ioxide_wire::adapter::{Framing, HttpResetStep, LengthUnit, ListenAddress, ResetStep};
@@ -672,4 +673,30 @@ fn basic_authentication_is_made_of_two_variables() {
     let http = "kind = \"http\"\nurl = \"http://h\"\nreset = \"none\"\n";
     let wrong = format!("{http}headers = {{ Authorization = \"Basic ${{NOT_SET_USER:NOT_SET_PASSWORD}}\" }}");
     check(&wrong, &["the variable `NOT_SET_USER` of the environment, which is not set"]);
+}
+
+#[test]
+fn faults_are_read_and_several_clients_need_a_system_that_they_share() {
+    let described = |text: &str| {
+        let project = Arc::new(Project::parse(text).unwrap());
+        SystemSource::from_project(project, "s").describe(&Instances::default())
+    };
+    let tcp =
+        "[sut.s]\nkind = \"text\"\naddress = \"127.0.0.1:1\"\nreset = \"none\"\ninputs = { a = \"a\" }\n";
+    let slow = described(&format!("{tcp}[sut.s.faults.slow]\nbegin = \"tc on\"\nend = \"tc off\"")).unwrap();
+    assert_eq!(slow.faults["slow"].end, "tc off");
+    let error = |text: &str| described(&format!("{tcp}[sut.s.faults.{text}")).unwrap_err().to_string();
+    assert!(error("kill]\nbegin = \"a\"\nend = \"b\"").contains("built in"));
+    assert!(error("slow]\nbegin = \"a\"").contains("end"));
+    let wish = |names: &[&str]| {
+        let faults: Vec<FaultKind> = names.iter().map(|name| FaultKind::from_name(name)).collect();
+        clients::check_faults(&slow, &faults).map_err(|error| error.to_string())
+    };
+    assert_eq!(wish(&["slow", "delay", "drop", "cut"]), Ok(()));
+    assert!(wish(&["kill"]).unwrap_err().contains("does not start the system"));
+    assert!(wish(&["slw"]).unwrap_err().contains("no fault `slw`"));
+    assert_eq!(clients::check_shareable(&slow), Ok(()));
+    let alone = described("[sut.s]\nkind = \"stdio\"\ncommand = \"run\"").unwrap();
+    let refused = clients::check_shareable(&alone).unwrap_err().to_string();
+    assert!(refused.contains("a system of its own"), "{refused}");
 }

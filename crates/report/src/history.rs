@@ -12,6 +12,9 @@ use serde_json::{Map, Value as Json, json};
 /// Operations of the longest order that are shown before the one that cannot be placed: about half a screen.
 const LAST_OPERATIONS: usize = 12;
 
+/// The width of a column of the timeline: room for the number of an operation and the ends of its bar.
+const COLUMN_WIDTH: usize = 6;
+
 /// Returns the name and the fields of a message.
 #[must_use]
 pub fn message_fields(model: &Model, label: &Label) -> (String, Map<String, Json>) {
@@ -98,6 +101,7 @@ impl HistoryView<'_> {
         for &at in &core.operations {
             writeln!(out, "  {}{}", self.show_operation(at), self.show_precedence(core, at))?;
         }
+        self.show_timeline(out, core)?;
         if let Some(states) = &core.since {
             writeln!(
                 out,
@@ -114,6 +118,52 @@ impl HistoryView<'_> {
             }
         }
         self.show_order(out, core)
+    }
+
+    /// Writes when the operations of the core ran: a lane for each client, whose columns are the calls and returns in
+    /// their order. With one operation, or none that overlaps another, the list says it all.
+    fn show_timeline(&self, out: &mut impl Write, core: &FailureCore) -> io::Result<()> {
+        let operations: Vec<_> =
+            core.operations.iter().map(|&at| (at, &self.history.operations[at])).collect();
+        let ends =
+            |at: usize| self.history.operations[at].answer.as_ref().map_or(u32::MAX, |answer| answer.ret);
+        let overlaps = operations.iter().any(|(at, one)| {
+            operations
+                .iter()
+                .any(|(other, two)| at != other && one.call < ends(*other) && two.call < ends(*at))
+        });
+        if !overlaps {
+            return Ok(());
+        }
+        let mut events: Vec<u32> = operations.iter().map(|(_, operation)| operation.call).collect();
+        events.extend(operations.iter().filter_map(|(_, it)| it.answer.as_ref().map(|answer| answer.ret)));
+        events.sort_unstable();
+        let column = |event: u32| events.iter().position(|&other| other == event).unwrap_or(0) * COLUMN_WIDTH;
+        let mut clients: Vec<u32> = operations.iter().map(|(_, operation)| operation.client).collect();
+        clients.sort_unstable();
+        clients.dedup();
+        let name = |client: u32| format!("client {}", self.history.clients[client as usize]);
+        let width = clients.iter().map(|&client| name(client).len()).max().unwrap_or(0);
+        for client in clients {
+            let mut lane = String::new();
+            let mut length = 0;
+            for (at, operation) in operations.iter().filter(|(_, operation)| operation.client == client) {
+                let from = column(operation.call);
+                let (to, end) = match &operation.answer {
+                    Some(answer) => (column(answer.ret), '┤'),
+                    None => (events.len() * COLUMN_WIDTH, '╌'),
+                };
+                lane.extend(std::iter::repeat_n(' ', from.saturating_sub(length)));
+                let bar = format!("├#{}", at + 1);
+                lane.push_str(&bar);
+                length = length.max(from) + bar.chars().count();
+                lane.extend(std::iter::repeat_n('─', to.saturating_sub(length)));
+                lane.push(end);
+                length = length.max(to) + 1;
+            }
+            writeln!(out, "  {:width$}  {lane}", name(client))?;
+        }
+        Ok(())
     }
 
     /// Returns which operations of the core were called only after this one had returned.

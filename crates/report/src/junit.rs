@@ -18,6 +18,7 @@
 //! numbers of elements that follow. Characters that XML cannot hold are written as `\u{…}`.
 
 mod case;
+pub mod clients;
 mod xml;
 
 use std::io::{self, Seek, SeekFrom, Write};

@@ -33,6 +33,7 @@
 
 pub mod case;
 pub mod chart;
+pub mod clients;
 pub mod control_characters;
 pub mod describe;
 pub mod dot;

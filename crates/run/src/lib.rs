@@ -32,6 +32,7 @@
 pub mod answers;
 pub mod campaign;
 pub mod clock;
+pub mod concurrent;
 pub mod coverage;
 pub mod deadline_tester;
 pub mod explain;

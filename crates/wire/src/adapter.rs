@@ -7,6 +7,8 @@
 #[cfg(feature = "external")]
 mod channel;
 #[cfg(feature = "external")]
+pub mod disturbed;
+#[cfg(feature = "external")]
 mod ended;
 mod error;
 #[cfg(feature = "external")]
@@ -31,6 +33,8 @@ pub mod process;
 #[cfg(feature = "external")]
 mod promise;
 #[cfg(feature = "external")]
+pub mod proxy;
+#[cfg(feature = "external")]
 mod remote;
 #[cfg(feature = "external")]
 mod reset;
@@ -39,6 +43,7 @@ pub mod selftest;
 #[cfg(feature = "external")]
 pub mod server;
 pub mod several;
+pub mod shared;
 #[cfg(feature = "external")]
 mod source;
 #[cfg(feature = "external")]

@@ -32,6 +32,9 @@ The way inputs are chosen:
   kill              runs tests that detect mutants of the model
 ";
 
+/// The heading of the arguments about several clients.
+const CLIENTS_HEADING: &str = "Concurrent clients";
+
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  ioxide demo --seed 7")]
@@ -84,7 +87,8 @@ pub struct SutArgs {
     ioxide test examples/brp/spec.iox --sut 'stdio:ioxide sut examples/brp/spec.iox' --runs 10\n  \
     ioxide test examples/brp/spec.iox --sut model:examples/brp/spec.iox --for 10s --until pairs\n  \
     ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox --tester tour --report runs\n  \
-    ioxide test examples/atm/atm.iox --sut 'stdio:python3 examples/atm/atm.py' --tester purpose:cash --runs 3"
+    ioxide test examples/atm/atm.iox --sut 'stdio:python3 examples/atm/atm.py' --tester purpose:cash --runs 3\n  \
+    ioxide test kv.iox --sut kv --clients 4 --faults kill,pause"
 )]
 pub struct TestArgs {
     #[command(flatten)]
@@ -141,6 +145,64 @@ pub struct TestArgs {
     /// The number of instances of the system that are tested at the same time; each has its own process and `{port}`.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub jobs: usize,
+    /// Tests with so many clients at the same time: is there an order of their operations that the model allows?
+    ///
+    /// Each client has a connection of its own. The model answers every input once, as `check --sequential` proves.
+    /// `--steps` is the number of operations of a run [default: 120]; without `--runs` and `--for` the campaign takes
+    /// half a minute.
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = CLIENTS_HEADING,
+        conflicts_with_all = ["tester", "cover", "until", "quiescence_ms", "interaction", "objective", "relation",
+                              "confirm_silence", "jobs", "keep_going", "no_regressions", "no_times", "keep", "shares"]
+    )]
+    pub clients: Option<usize>,
+    /// With `--clients`: the order respects real time, or only the order of each client's own operations.
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "CONSISTENCY",
+        requires = "clients",
+        help_heading = CLIENTS_HEADING,
+        hide_short_help = true
+    )]
+    pub consistency: ConsistencyArg,
+    /// With `--clients`: injects these faults, such as `kill,pause,delay`.
+    ///
+    /// `kill` kills the processes of the system and starts them again; `pause` stops and continues them; `delay`, `drop`
+    /// and `cut` delay messages, lose them and cut connections, by a proxy between clients and system. Other names are
+    /// commands in the table `faults` of the system in `ioxide.toml`.
+    #[arg(
+        long,
+        value_name = "FAULT,...",
+        value_delimiter = ',',
+        requires = "clients",
+        help_heading = CLIENTS_HEADING
+    )]
+    pub faults: Vec<String>,
+    /// With `--clients`: the time limit for an answer, such as `500ms`; an operation without one may still take effect
+    /// [default: 2s].
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = super::duration,
+        requires = "clients",
+        help_heading = CLIENTS_HEADING,
+        hide_short_help = true
+    )]
+    pub reply_timeout: Option<Duration>,
+    /// With `--clients`: explores at most this many configurations of a run; 0 for no limit.
+    #[arg(
+        long,
+        default_value_t = 5_000_000,
+        value_name = "N",
+        requires = "clients",
+        help_heading = CLIENTS_HEADING,
+        hide_short_help = true
+    )]
+    pub max_configurations: u64,
     /// Also shows inputs, other coverage, response times and the time for silence.
     #[arg(long, short)]
     pub verbose: bool,

@@ -1,6 +1,7 @@
 //! `ioxide test`: a live system against a model, on the fly.
 
 mod case;
+mod clients;
 mod hunted;
 pub mod parts;
 mod plan;
@@ -50,6 +51,9 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         return Err(
             CliError::usage("`--shares` is for a campaign in parts").help("add `--plan` or `--part DIR`")
         );
+    }
+    if let Some(clients) = args.clients {
+        return clients::run(args, clients);
     }
     let (sources, mut spec) = load::load_model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;

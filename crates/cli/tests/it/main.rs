@@ -7,6 +7,7 @@ mod book;
 mod browser;
 mod campaign;
 mod case;
+mod clients;
 mod complete;
 mod constants;
 mod differential;

@@ -6,6 +6,7 @@
 //! {"client": "a", "return": {"label": "written"}, "ns": 3400}
 //! {"client": "b", "open": true}
 //! {"client": "c", "void": true}
+//! {"fault": "pause", "from_ns": 1000, "to_ns": 4000}
 //! ```
 
 use std::fmt;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
 use super::{HistoryMessageKind, HistoryReadError, LabelMaker, ReadProblem};
-use crate::history::{History, HistoryBuilder};
+use crate::history::{History, HistoryBuilder, HistoryFault};
 
 /// The key of the first line.
 pub const FORMAT_KEY: &str = "ioxide-history";
@@ -43,6 +44,15 @@ struct EventLine {
     #[serde(default)]
     void: bool,
     ns: Option<u64>,
+}
+
+/// A line about a fault that was injected.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultLine {
+    fault: String,
+    from_ns: u64,
+    to_ns: u64,
 }
 
 /// A message.
@@ -105,6 +115,10 @@ fn read_version(line: &str) -> Result<(), ReadProblem> {
 }
 
 fn add_line(builder: &mut HistoryBuilder, line: &str, make_label: LabelMaker<'_>) -> Result<(), ReadProblem> {
+    if let Ok(FaultLine { fault, from_ns, to_ns }) = serde_json::from_str(line) {
+        builder.add_fault(HistoryFault { name: fault.into(), from_ns, to_ns });
+        return Ok(());
+    }
     let event: EventLine =
         serde_json::from_str(line).map_err(|error| ReadProblem::Json(error.to_string()))?;
     let EventLine { client: ClientName(client), call, answer, open, void, ns } = event;

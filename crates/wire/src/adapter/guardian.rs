@@ -84,6 +84,16 @@ impl GuardedChild {
         others.is_some_and(|others| !others.is_empty())
     }
 
+    /// Stops the child and all guarded processes until they are resumed.
+    pub(super) fn pause(&self) {
+        self.child.iter().for_each(|child| watch::set_paused(child, self.mark.as_deref(), true));
+    }
+
+    /// Continues the child and all guarded processes.
+    pub(super) fn resume(&self) {
+        self.child.iter().for_each(|child| watch::set_paused(child, self.mark.as_deref(), false));
+    }
+
     /// Kills the child and all guarded processes, and returns the exit status of the child.
     pub(super) fn kill_all(mut self) -> Option<ExitStatus> {
         self.kill()
@@ -199,6 +209,17 @@ mod watch {
         }
     }
 
+    /// Stops or continues the child, its process group and what left the group.
+    pub(super) fn set_paused(child: &Child, mark: Option<&str>, is_paused: bool) {
+        let signal = if is_paused { Signal::STOP } else { Signal::CONT };
+        if let Some(group) = group_of(child) {
+            kill_process_group(group, signal).ok();
+        }
+        for other in others(child, mark) {
+            kill_process(other, signal).ok();
+        }
+    }
+
     /// Ends what left the group and waits until all of it is gone, at most for `limit`.
     pub(super) fn kill_others(child: &Child, mark: Option<&str>, limit: Duration) {
         let deadline = Instant::now() + limit;
@@ -284,6 +305,9 @@ mod watch {
     }
 
     pub(super) fn kill_others(_child: &Child, _mark: Option<&str>, _limit: Duration) {}
+
+    /// Does nothing: processes cannot be stopped on this platform.
+    pub(super) fn set_paused(_child: &Child, _mark: Option<&str>, _is_paused: bool) {}
 
     /// Returns no processes: they cannot be found on this platform.
     pub(super) fn others(_child: &Child, _mark: Option<&str>) -> Vec<u32> {

@@ -103,6 +103,16 @@ impl ManagedAdapter {
         Self { promise: Some(ReplyPromise::default()), ..self }
     }
 
+    /// Returns the server of the system, if it was started here.
+    pub(super) fn server_mut(&mut self) -> Option<&mut SystemServer> {
+        self.server.as_mut()
+    }
+
+    /// Drops the connection to the system; the next reset makes it again.
+    pub(super) fn drop_connection(&mut self) {
+        self.inner = None;
+    }
+
     /// Repeats `act` while nothing listens yet.
     fn patiently(&mut self, act: impl Fn(&mut Self) -> Result<(), AdapterError>) -> Result<(), AdapterError> {
         patiently(self.reach, self.interrupt, || match act(self) {

@@ -106,6 +106,32 @@ impl SystemServer {
         self.launch()
     }
 
+    /// Kills the server with everything it started, at once and without its stop command.
+    pub(super) fn kill(&mut self) {
+        if let Some(child) = self.child.take() {
+            child.kill_all();
+        }
+    }
+
+    /// Starts a server that was killed.
+    ///
+    /// # Errors
+    /// If its port does not become free, or it does not start, ends, or is not ready in time.
+    pub(super) fn start_again(&mut self) -> Result<(), AdapterError> {
+        self.await_port()?;
+        self.launch()
+    }
+
+    /// Stops the processes of the server until [`resume`](Self::resume).
+    pub(super) fn pause(&self) {
+        self.child.iter().for_each(GuardedChild::pause);
+    }
+
+    /// Continues the processes of the server.
+    pub(super) fn resume(&self) {
+        self.child.iter().for_each(GuardedChild::resume);
+    }
+
     /// Returns whether it has ended by itself, with everything it started; false for a server in the background.
     #[must_use]
     pub fn has_ended(&self) -> bool {

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use ioxide_history::read::{HistoryForm, HistoryMapping, HistoryMessageKind, read_history};
 use ioxide_history::write::write_edn;
-use ioxide_history::{History, HistoryConfig, HistoryVerdict, SearchLimits, judge_history, prove_sequential};
+use ioxide_history::{
+    History, HistoryConfig, HistoryVerdict, SearchLimits, SequentialModel, judge_history, prove_sequential,
+};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_project::FILE;
@@ -36,10 +38,7 @@ pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let mut solver = request.make()?;
     let _stage = limit::stage("judging the history");
     let mut cx = Ctx::new(&mut model, &mut *solver);
-    let sequential = prove_sequential(&mut cx).map_err(|why| {
-        CliError::new(ExitStatus::Model, format!("`{}` is not sequential: {}", args.file, why.describe(&cx)))
-            .help("with --clients every input has exactly one answer, and the model is idle again after it")
-    })?;
+    let sequential = prove_model(&mut cx, &args.file)?;
     let limits = SearchLimits { max_configurations: args.max_configurations, halt: request.halt.clone() };
     let config = HistoryConfig { consistency: args.consistency.into(), limits };
     let judged = judge_history(&mut cx, &sequential, &history, &config);
@@ -59,6 +58,14 @@ pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let mut out = io::stdout().lock();
     let told = if args.json { writeln!(out, "{}", view.to_json()) } else { view.show(&mut out) };
     exit::status_after_output(status, told)
+}
+
+/// Proves that the model of `file` is sequential.
+pub fn prove_model(cx: &mut Ctx<'_>, file: &str) -> Result<SequentialModel, CliError> {
+    prove_sequential(cx).map_err(|why| {
+        CliError::new(ExitStatus::Model, format!("`{file}` is not sequential: {}", why.describe(cx)))
+            .help("with --clients every input has exactly one answer, and the model is idle again after it")
+    })
 }
 
 /// Returns the mapping of the project file in the current directory; empty if the form needs none.

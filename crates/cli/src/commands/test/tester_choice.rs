@@ -44,7 +44,7 @@ const HUNT_STEPS: (usize, usize) = (10_000, 2_000);
 const UNTIL_STEPS: usize = 100_000;
 /// The duration of a hunt on a system outside without `--for`, `--runs` or `--steps`. Chosen by feel: as long as people
 /// wait for a test; a longer hunt finds rarer faults.
-const HUNT_TIME: Duration = Duration::from_secs(30);
+pub const HUNT_TIME: Duration = Duration::from_secs(30);
 /// The time for analysis before a step without `--time-limit`. Chosen by feel: with less, purposes of large models are
 /// missed; with more, nothing seems to happen.
 const BEFORE_TESTING: Duration = Duration::from_secs(15);

@@ -1,0 +1,313 @@
+//! Concurrent clients against one system: is what all of them saw together explained by some order of operations?
+//!
+//! A campaign consists of runs. Before each one the system is reset; then the clients get *bursts* of operations that
+//! start together and use few keys. A call is dated right before its input is sent, a return right after its answer
+//! was received, so every operation took effect between the two. After every burst nothing is under way, and what
+//! happened is judged ([`LiveHistory`](ioxide_history::LiveHistory)); an operation without an answer stays open, and
+//! then the run is judged at its end.
+//!
+//! *Promises.* A run fails only if no order explains it, or the system broke down without a fault. An operation without
+//! an answer is never blamed. If a limit was reached, or nothing was answered, the run is inconclusive. Every fault is
+//! ended before the campaign returns.
+
+mod client;
+mod faults;
+mod round;
+#[cfg(test)]
+mod tests;
+mod workload;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ioxide_history::{
+    Consistency, History, HistoryJudgement, HistoryPartition, SearchLimits, SequentialModel, UnknownCause,
+};
+use ioxide_model::label::Label;
+use ioxide_symex::Ctx;
+use ioxide_wire::adapter::AdapterError;
+use ioxide_wire::adapter::shared::{ClientConnector, FaultKind, SystemControl};
+
+use self::client::ClientPool;
+use self::round::{BurstSource, ClientRound, RoundVerdict};
+use self::workload::Workload;
+
+/// The number of operations of a run, if none is given. Chosen by feel: enough for clients to get into each other's
+/// way, and so few that a failure is judged and explained at once.
+pub const DEFAULT_OPERATIONS: usize = 120;
+
+/// The time limit for an answer, if none is given. Chosen by feel: a busy system answers much sooner, and the injected
+/// faults are shorter.
+pub const DEFAULT_REPLY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The time limit for repeating a failed run. Chosen by feel: the rate is a help, not a verdict.
+const REPETITION_TIME: Duration = Duration::from_secs(10);
+
+/// The settings of a campaign with concurrent clients.
+#[derive(Clone)]
+pub struct ConcurrentConfig {
+    /// The number of clients.
+    pub clients: usize,
+    /// The seed of all choices.
+    pub seed: u64,
+    /// The greatest number of runs; `None` for no limit.
+    pub runs: Option<u64>,
+    /// The time after which no further burst begins; `None` for no limit.
+    pub time: Option<Duration>,
+    /// The number of operations of a run.
+    pub operations: usize,
+    /// The time limit for an answer; an operation without one is open.
+    pub reply_timeout: Duration,
+    /// The consistency that is asked for.
+    pub consistency: Consistency,
+    /// The limits of every judgement.
+    pub limits: SearchLimits,
+    /// The faults to inject.
+    pub faults: Vec<FaultKind>,
+    /// The number of times that a failed run is repeated.
+    pub repetitions: u32,
+}
+
+impl Default for ConcurrentConfig {
+    fn default() -> Self {
+        Self {
+            clients: 2,
+            seed: 1,
+            runs: None,
+            time: None,
+            operations: DEFAULT_OPERATIONS,
+            reply_timeout: DEFAULT_REPLY_TIMEOUT,
+            consistency: Consistency::default(),
+            limits: SearchLimits::default(),
+            faults: Vec::new(),
+            repetitions: 5,
+        }
+    }
+}
+
+/// The parts of a campaign: the model, and the system with the way to it.
+pub struct ConcurrentSetup<'a, 'm> {
+    /// The context of the model.
+    pub cx: &'a mut Ctx<'m>,
+    /// The model, which was proved to be sequential.
+    pub model: &'a SequentialModel,
+    /// The control over the system.
+    pub control: &'a mut dyn SystemControl,
+    /// The way by which clients connect.
+    pub connector: &'a dyn ClientConnector,
+    /// True once the campaign is to end; what was done is kept.
+    pub stop: &'a AtomicBool,
+}
+
+/// The verdict on one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientVerdict {
+    /// Some order explains it.
+    Passed,
+    /// No order explains it, or the system broke down.
+    Failed,
+    /// Neither is known.
+    Inconclusive,
+}
+
+/// A run in a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientRun {
+    /// The number of the run, from 1.
+    pub number: u64,
+    /// The verdict.
+    pub verdict: ClientVerdict,
+    /// The number of operations.
+    pub operations: usize,
+    /// The number of operations without an answer.
+    pub open: usize,
+    /// The number of faults.
+    pub faults: usize,
+    /// The time that it took.
+    pub time: Duration,
+    /// The reason why the verdict is inconclusive.
+    pub unknown: Option<InconclusiveCause>,
+}
+
+/// The reason why a run is inconclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InconclusiveCause {
+    /// The search for an order did not decide it.
+    Search(UnknownCause),
+    /// No operation was answered.
+    NoAnswer,
+}
+
+/// The result of a campaign.
+#[derive(Debug, Default)]
+pub struct ConcurrentOutcome {
+    /// The runs, in order.
+    pub runs: Vec<ClientRun>,
+    /// The failure, after which the campaign ended.
+    pub failure: Option<ClientFailure>,
+    /// The history of the last run, if none failed.
+    pub last: Option<History>,
+    /// The trouble on the way to the system that ended the campaign.
+    pub error: Option<AdapterError>,
+    /// True if the campaign was stopped.
+    pub is_interrupted: bool,
+    /// The time that it took.
+    pub elapsed: Duration,
+}
+
+impl ConcurrentOutcome {
+    /// Returns the number of runs with this verdict.
+    #[must_use]
+    pub fn count(&self, verdict: ClientVerdict) -> usize {
+        self.runs.iter().filter(|run| run.verdict == verdict).count()
+    }
+}
+
+/// A run that failed.
+#[derive(Debug)]
+pub struct ClientFailure {
+    /// The number of the run, from 1.
+    pub run: u64,
+    /// The operations.
+    pub history: History,
+    /// What is wrong.
+    pub cause: FailureCause,
+    /// The number of repetitions that failed as well.
+    pub reproduced: u32,
+    /// The number of repetitions.
+    pub of: u32,
+}
+
+/// What is wrong with a run.
+#[derive(Debug)]
+pub enum FailureCause {
+    /// No order explains the operations.
+    Inconsistent(Box<HistoryJudgement>),
+    /// A client got a message that answers nothing.
+    Unasked {
+        /// The client.
+        client: String,
+        /// The message.
+        output: Label,
+    },
+    /// A client got an answer that is no message of the model, or an exception.
+    Misbehaved {
+        /// The client.
+        client: String,
+        /// The error.
+        error: AdapterError,
+    },
+    /// The system ended by itself.
+    Ended(String),
+}
+
+/// Tests the system with several clients until a run fails, or the runs or the time are used up. `observe` is told of
+/// every run that ended.
+pub fn test_clients(
+    setup: &mut ConcurrentSetup<'_, '_>,
+    config: &ConcurrentConfig,
+    observe: &mut dyn FnMut(&ClientRun),
+) -> ConcurrentOutcome {
+    let partition = HistoryPartition::derive(setup.cx, setup.model);
+    let workload = Workload::new(setup.cx, setup.model, &partition);
+    let (connector, stop) = (setup.connector, setup.stop);
+    let start = Instant::now();
+    let mut outcome = std::thread::scope(|scope| {
+        let pool = ClientPool::start(scope, connector, config, stop);
+        let mut campaign = ConcurrentCampaign { setup, config, pool, workload, start };
+        campaign.run(observe)
+    });
+    outcome.elapsed = start.elapsed();
+    outcome
+}
+
+/// A campaign that is running.
+struct ConcurrentCampaign<'c, 'a, 'm> {
+    setup: &'c mut ConcurrentSetup<'a, 'm>,
+    config: &'c ConcurrentConfig,
+    pool: ClientPool,
+    workload: Workload,
+    start: Instant,
+}
+
+impl ConcurrentCampaign<'_, '_, '_> {
+    fn run(&mut self, observe: &mut dyn FnMut(&ClientRun)) -> ConcurrentOutcome {
+        let mut outcome = ConcurrentOutcome::default();
+        let deadline = self.config.time.and_then(|time| self.start.checked_add(time));
+        for number in 1.. {
+            if self.config.runs.is_some_and(|runs| number > runs) || is_over(deadline) {
+                break;
+            }
+            let seed = self.config.seed.wrapping_mul(1_000_003).wrapping_add(number);
+            let begun = Instant::now();
+            let round = self.round(BurstSource::Drawn { seed }, deadline);
+            let ClientRound { verdict, history, plan } = round;
+            let (result, unknown) = match &verdict {
+                RoundVerdict::Passed => (ClientVerdict::Passed, None),
+                RoundVerdict::Failed(_) => (ClientVerdict::Failed, None),
+                RoundVerdict::Unknown(cause) => (ClientVerdict::Inconclusive, Some(*cause)),
+                RoundVerdict::Trouble(AdapterError::Interrupted) => {
+                    outcome.is_interrupted = true;
+                    break;
+                }
+                RoundVerdict::Trouble(error) => {
+                    outcome.error = Some(error.clone());
+                    break;
+                }
+            };
+            let run = ClientRun {
+                number,
+                verdict: result,
+                operations: history.operations.len(),
+                open: history.count_open(),
+                faults: history.faults.len(),
+                time: begun.elapsed(),
+                unknown,
+            };
+            observe(&run);
+            // A run that was cut off before its first operation says nothing.
+            if !history.operations.is_empty() || result != ClientVerdict::Inconclusive {
+                outcome.runs.push(run);
+            }
+            if let RoundVerdict::Failed(cause) = verdict {
+                let (reproduced, of) = self.repeat(&plan);
+                outcome.failure = Some(ClientFailure { run: number, history, cause, reproduced, of });
+                break;
+            }
+            outcome.last = Some(history);
+            if self.setup.stop.load(Ordering::Relaxed) {
+                outcome.is_interrupted = true;
+                break;
+            }
+        }
+        outcome
+    }
+
+    /// Does one run.
+    fn round(&mut self, source: BurstSource<'_>, deadline: Option<Instant>) -> ClientRound {
+        round::run_round(self.setup, self.config, &mut self.pool, &mut self.workload, source, deadline)
+    }
+
+    /// Repeats a run that failed; returns how many repetitions failed, and how many there were.
+    fn repeat(&mut self, plan: &[workload::PlannedBurst]) -> (u32, u32) {
+        let deadline = Instant::now() + REPETITION_TIME;
+        let (mut reproduced, mut of) = (0, 0);
+        while of < self.config.repetitions
+            && !is_over(Some(deadline))
+            && !self.setup.stop.load(Ordering::Relaxed)
+        {
+            let round = self.round(BurstSource::Repeated(plan), None);
+            match round.verdict {
+                RoundVerdict::Failed(_) => reproduced += 1,
+                RoundVerdict::Passed | RoundVerdict::Unknown(_) => (),
+                RoundVerdict::Trouble(_) => break,
+            }
+            of += 1;
+        }
+        (reproduced, of)
+    }
+}
+
+fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
