@@ -21,7 +21,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ioxide_history::{
-    Consistency, History, HistoryJudgement, HistoryPartition, SearchLimits, SequentialModel, UnknownCause,
+    Consistency, History, HistoryJudgement, HistoryPartition, HistoryVerdict, SearchLimits, SequentialModel,
+    UnknownCause,
 };
 use ioxide_model::label::Label;
 use ioxide_symex::Ctx;
@@ -168,7 +169,7 @@ impl ConcurrentOutcome {
 pub struct ClientFailure {
     /// The number of the run, from 1.
     pub run: u64,
-    /// The operations.
+    /// The operations: those of the repetition with the fewest operations in its core, if one has fewer than the run.
     pub history: History,
     /// What is wrong.
     pub cause: FailureCause,
@@ -199,6 +200,19 @@ pub enum FailureCause {
     },
     /// The system ended by itself.
     Ended(String),
+}
+
+impl FailureCause {
+    /// Returns the number of operations that contradict each other; a breakdown counts as one.
+    fn core_size(&self) -> usize {
+        match self {
+            Self::Inconsistent(judged) => match &judged.verdict {
+                HistoryVerdict::Inconsistent(core) => core.operations.len(),
+                _ => usize::MAX,
+            },
+            Self::Unasked { .. } | Self::Misbehaved { .. } | Self::Ended(_) => 1,
+        }
+    }
 }
 
 /// Tests the system with several clients until a run fails, or the runs or the time are used up. `observe` is told of
@@ -265,13 +279,14 @@ impl ConcurrentCampaign<'_, '_, '_> {
                 unknown,
             };
             observe(&run);
-            // A run that was cut off before its first operation says nothing.
-            if !history.operations.is_empty() || result != ClientVerdict::Inconclusive {
+            // A run that the end of the time cut off before its first answer says nothing about the system.
+            let is_cut_off = unknown == Some(InconclusiveCause::NoAnswer) && is_over(deadline);
+            if !is_cut_off || outcome.runs.is_empty() && !history.operations.is_empty() {
                 outcome.runs.push(run);
             }
             if let RoundVerdict::Failed(cause) = verdict {
-                let (reproduced, of) = self.repeat(&plan);
-                outcome.failure = Some(ClientFailure { run: number, history, cause, reproduced, of });
+                let failure = ClientFailure { run: number, history, cause, reproduced: 0, of: 0 };
+                outcome.failure = Some(self.repeat(&plan, failure));
                 break;
             }
             outcome.last = Some(history);
@@ -288,23 +303,28 @@ impl ConcurrentCampaign<'_, '_, '_> {
         round::run_round(self.setup, self.config, &mut self.pool, &mut self.workload, source, deadline)
     }
 
-    /// Repeats a run that failed; returns how many repetitions failed, and how many there were.
-    fn repeat(&mut self, plan: &[workload::PlannedBurst]) -> (u32, u32) {
+    /// Repeats a run that failed: returns the failure with the fewest operations in its core, and how many repetitions
+    /// failed.
+    fn repeat(&mut self, plan: &[workload::PlannedBurst], mut failure: ClientFailure) -> ClientFailure {
         let deadline = Instant::now() + REPETITION_TIME;
-        let (mut reproduced, mut of) = (0, 0);
-        while of < self.config.repetitions
+        while failure.of < self.config.repetitions
             && !is_over(Some(deadline))
             && !self.setup.stop.load(Ordering::Relaxed)
         {
-            let round = self.round(BurstSource::Repeated(plan), None);
-            match round.verdict {
-                RoundVerdict::Failed(_) => reproduced += 1,
+            let ClientRound { verdict, history, .. } = self.round(BurstSource::Repeated(plan), None);
+            match verdict {
+                RoundVerdict::Failed(cause) => {
+                    failure.reproduced += 1;
+                    if cause.core_size() < failure.cause.core_size() {
+                        (failure.history, failure.cause) = (history, cause);
+                    }
+                }
                 RoundVerdict::Passed | RoundVerdict::Unknown(_) => (),
                 RoundVerdict::Trouble(_) => break,
             }
-            of += 1;
+            failure.of += 1;
         }
-        (reproduced, of)
+        failure
     }
 }
 
