@@ -678,14 +678,16 @@ fn basic_authentication_is_made_of_two_variables() {
 #[test]
 fn faults_are_read_and_several_clients_need_a_system_that_they_share() {
     let described = |text: &str| {
-        let project = Arc::new(Project::parse(text).unwrap());
+        let project = Arc::new(Project::parse(text).expect("it is in order"));
         SystemSource::from_project(project, "s").describe(&Instances::default())
     };
     let tcp =
         "[sut.s]\nkind = \"text\"\naddress = \"127.0.0.1:1\"\nreset = \"none\"\ninputs = { a = \"a\" }\n";
-    let slow = described(&format!("{tcp}[sut.s.faults.slow]\nbegin = \"tc on\"\nend = \"tc off\"")).unwrap();
+    let slow = described(&format!("{tcp}[sut.s.faults.slow]\nbegin = \"tc on\"\nend = \"tc off\""))
+        .expect("it is in order");
     assert_eq!(slow.faults["slow"].end, "tc off");
-    let error = |text: &str| described(&format!("{tcp}[sut.s.faults.{text}")).unwrap_err().to_string();
+    let error =
+        |text: &str| described(&format!("{tcp}[sut.s.faults.{text}")).expect_err("it is refused").to_string();
     assert!(error("kill]\nbegin = \"a\"\nend = \"b\"").contains("built in"));
     assert!(error("slow]\nbegin = \"a\"").contains("end"));
     let wish = |names: &[&str]| {
@@ -693,10 +695,10 @@ fn faults_are_read_and_several_clients_need_a_system_that_they_share() {
         clients::check_faults(&slow, &faults).map_err(|error| error.to_string())
     };
     assert_eq!(wish(&["slow", "delay", "drop", "cut"]), Ok(()));
-    assert!(wish(&["kill"]).unwrap_err().contains("does not start the system"));
-    assert!(wish(&["slw"]).unwrap_err().contains("no fault `slw`"));
+    assert!(wish(&["kill"]).expect_err("it is refused").contains("does not start the system"));
+    assert!(wish(&["slw"]).expect_err("it is refused").contains("no fault `slw`"));
     assert_eq!(clients::check_shareable(&slow), Ok(()));
-    let alone = described("[sut.s]\nkind = \"stdio\"\ncommand = \"run\"").unwrap();
-    let refused = clients::check_shareable(&alone).unwrap_err().to_string();
+    let alone = described("[sut.s]\nkind = \"stdio\"\ncommand = \"run\"").expect("it is in order");
+    let refused = clients::check_shareable(&alone).expect_err("it is refused").to_string();
     assert!(refused.contains("a system of its own"), "{refused}");
 }

@@ -103,9 +103,9 @@ total = 'total (?P<n>[0-9]+)'
 "#;
 
 fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it works");
     for (name, text) in [("counter.iox", MODEL), ("counter.py", SERVER), ("ioxide.toml", PROJECT)] {
-        fs::write(folder.path().join(name), text).unwrap();
+        fs::write(folder.path().join(name), text).expect("it works");
     }
     folder
 }
@@ -114,7 +114,7 @@ fn folder() -> tempfile::TempDir {
 fn test(folder: &Path, conduct: &str, args: &[&str]) -> (String, i32) {
     let given = ["test", "counter.iox", "--sut", "counter", "--seed", "1"];
     let mut command = command_in(folder, &[&given[..], args].concat());
-    printed(&command.env("CONDUCT", conduct).output().unwrap())
+    printed(&command.env("CONDUCT", conduct).output().expect("it works"))
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_server_that_counts_passes_and_one_that_loses_an_update_fails() {
     let (text, code) = print_in(folder.path(), &["judge", "counter.iox", "runs/history.jsonl", "--clients"]);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("no order explains these 2 operations"), "{text}");
-    let junit = fs::read_to_string(folder.path().join("runs/junit.xml")).unwrap();
+    let junit = fs::read_to_string(folder.path().join("runs/junit.xml")).expect("it works");
     assert!(
         junit.contains("tests=\"1\" failures=\"1\"") && junit.contains("<failure message=\"FAIL: "),
         "{junit}"
@@ -218,6 +218,6 @@ fn what_cannot_have_several_clients_is_refused() {
     refused(&["--sut", "counter", "--clients", "2", "--faults", "burn"], 2, "no fault `burn`");
     refused(&["--sut", "counter", "--clients", "2", "--tester", "random"], 2, "cannot be used with");
     let talker = "model M { output tick state s { t: emit tick -> s } }";
-    fs::write(folder.path().join("counter.iox"), talker).unwrap();
+    fs::write(folder.path().join("counter.iox"), talker).expect("it works");
     refused(&["--sut", "counter", "--clients", "2"], 3, "is not sequential");
 }
