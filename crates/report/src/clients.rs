@@ -71,7 +71,7 @@ pub struct ClientFailureView<'a> {
     pub run: u64,
     /// The operations.
     pub history: &'a History,
-    /// What is wrong.
+    /// The cause.
     pub cause: ClientFailureCause<'a>,
     /// The number of repetitions that failed as well.
     pub reproduced: u32,
@@ -79,7 +79,7 @@ pub struct ClientFailureView<'a> {
     pub of: u32,
 }
 
-/// What is wrong with a run.
+/// The cause of a failure.
 #[derive(Clone, Copy, Debug)]
 pub enum ClientFailureCause<'a> {
     /// No order explains the operations.

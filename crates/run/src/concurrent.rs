@@ -171,7 +171,7 @@ pub struct ClientFailure {
     pub run: u64,
     /// The operations: those of the repetition with the fewest operations in its core, if one has fewer than the run.
     pub history: History,
-    /// What is wrong.
+    /// The cause.
     pub cause: FailureCause,
     /// The number of repetitions that failed as well.
     pub reproduced: u32,
@@ -179,7 +179,7 @@ pub struct ClientFailure {
     pub of: u32,
 }
 
-/// What is wrong with a run.
+/// The cause of a failure.
 #[derive(Debug)]
 pub enum FailureCause {
     /// No order explains the operations.

@@ -171,9 +171,9 @@ pub struct TestArgs {
     pub consistency: ConsistencyArg,
     /// With `--clients`: injects these faults, such as `kill,pause,delay`.
     ///
-    /// `kill` kills the processes of the system and starts them again; `pause` stops and continues them; `delay`, `drop`
-    /// and `cut` delay messages, lose them and cut connections, by a proxy between clients and system. Other names are
-    /// commands in the table `faults` of the system in `ioxide.toml`.
+    /// `kill` kills the processes of the system and starts them again; `pause` stops and continues them; `delay`,
+    /// `drop` and `cut` delay messages, lose them and cut connections, by a proxy between clients and system. Other
+    /// names are commands in the table `faults` of the system in `ioxide.toml`.
     #[arg(
         long,
         value_name = "FAULT,...",

@@ -26,7 +26,7 @@ enum ClientTask {
     Burst { start: Instant, inputs: Vec<Label> },
 }
 
-/// What a client reports.
+/// A report of a client.
 pub(super) enum ClientReport {
     /// It has connected, or could not.
     Connected(Result<(), AdapterError>),
