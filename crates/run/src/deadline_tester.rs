@@ -34,6 +34,10 @@ impl<'t> DeadlineTester<'t> {
         analysis_limit: Option<Duration>,
         halt_after: fn(Option<Duration>) -> Halt,
     ) -> Self {
+        // Without a limit of time a campaign is the same on every machine, and so must be the search for values.
+        if limit.is_some() {
+            inner.limit_choices(halt_after);
+        }
         Self { inner, limit, analysis_limit, halt_after, begun: None }
     }
 
@@ -63,6 +67,10 @@ impl Tester for DeadlineTester<'_> {
         if self.has_passed() {
             TesterMove::Stop(TesterStop::GoalMet("the time is up".into()))
         } else {
+            // The failure that this move may lead to is explained within the limit too.
+            if self.limit.is_some() {
+                cx.limit_explanations(self.halt_after);
+            }
             cx.run_within(&self.analysis_deadline(), |cx| self.inner.next(cx, monitor, trace))
         }
     }
@@ -110,6 +118,10 @@ impl Tester for DeadlineTester<'_> {
 
     fn is_memoryless(&self) -> bool {
         self.inner.is_memoryless()
+    }
+
+    fn limit_choices(&mut self, halt_after: fn(Option<Duration>) -> Halt) {
+        self.inner.limit_choices(halt_after);
     }
 
     fn is_done(&self) -> bool {

@@ -19,7 +19,7 @@ const MAX_STATES: usize = 20;
 /// Returns the explanation of `forbidden`.
 #[must_use]
 pub fn explanation(cx: &mut Ctx<'_>, forbidden: &Forbidden) -> Explanation {
-    let offers = solve_offers(cx, forbidden);
+    let offers = cx.explain_within(|cx| solve_offers(cx, forbidden));
     let cx = &*cx;
     let refusals = forbidden.refusals.iter().filter(|refusal| refusal.state < MAX_STATES);
     Explanation {

@@ -1,5 +1,7 @@
 //! The context of symbolic execution: the system, its pool, a solver.
 
+use std::time::Duration;
+
 use rustc_hash::FxHashMap;
 
 use ioxide_model::sort::Sort;
@@ -7,6 +9,10 @@ use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision};
+
+/// The time for one part of an explanation, where explanations have a limit. Chosen by feel: what is not decided by then
+/// is shown as possible.
+const MAX_EXPLANATION_TIME: Duration = Duration::from_secs(1);
 
 /// The context of symbolic execution over one model.
 ///
@@ -24,6 +30,8 @@ pub struct Ctx<'a> {
     pub instant: VarId,
     /// The signal that says when to stop.
     halt: Halt,
+    /// Makes the signal that ends an explanation; `None` if it may take its time.
+    explaining: Option<fn(Option<Duration>) -> Halt>,
     /// One variable per sort, whose numbered copies name values in merged states.
     names: FxHashMap<Sort, VarId>,
 }
@@ -41,14 +49,16 @@ impl<'a> Ctx<'a> {
         let delay = model.pool.reserved_var("delay", Sort::Real);
         let instant = model.pool.reserved_var("instant", Sort::Real);
         let (halt, names) = (solver.halt(), FxHashMap::default());
-        Self { sts: &model.sts, pool: &mut model.pool, solver, delay, instant, halt, names }
+        let (sts, pool) = (&model.sts, &mut model.pool);
+        Self { sts, pool, solver, delay, instant, halt, explaining: None, names }
     }
 
     /// The context over another system whose terms live in the same pool, such as a product.
     pub fn with_system<'b>(&'b mut self, sts: &'b Sts) -> Ctx<'b> {
         let (halt, names) = (self.halt.clone(), self.names.clone());
         let (delay, instant) = (self.delay, self.instant);
-        Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, names }
+        let explaining = self.explaining;
+        Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, explaining, names }
     }
 
     /// Runs `work` under `halt` as well: searches end as soon as it says so, and no question gets more time than it has
@@ -61,6 +71,20 @@ impl<'a> Ctx<'a> {
         self.halt = before;
         self.solver.restrict(asked);
         made
+    }
+
+    /// Ends explanations of failures after a while by a signal that `halt_after` makes: the verdict does not depend on
+    /// them, and a campaign with a limit of time must not wait for them.
+    pub fn limit_explanations(&mut self, halt_after: fn(Option<Duration>) -> Halt) {
+        self.explaining = Some(halt_after);
+    }
+
+    /// Explains something, within the time that explanations have.
+    pub fn explain_within<T>(&mut self, explain: impl FnOnce(&mut Self) -> T) -> T {
+        match self.explaining {
+            Some(halt_after) => self.run_within(&halt_after(Some(MAX_EXPLANATION_TIME)), explain),
+            None => explain(self),
+        }
     }
 
     /// Returns the reason to stop now, if there is one: searches ask between two states.

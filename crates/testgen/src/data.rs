@@ -9,9 +9,9 @@
 //! earlier group or starts a new one), so that every pattern of equal and different fields comes up. A group's value is
 //! in a relation to something known (equal, one off, a sum, a difference; known are values of the run and of the state,
 //! constants of the guard and of the model), small, at the edge of a machine word, or of any magnitude; texts too,
-//! and where the guard has a pattern, by a walk through it. A field that is looked up in a collection is mostly a key
-//! that is there. One time in four a field is moved to the edge of a comparison. Values that the guard rejects are
-//! drawn again. If no draw fits, and mostly where the guard equates fields with terms over each other, the solver is
+//! and where the guard has a pattern, by a walk through it, or as long as the guard allows. A field that is looked up
+//! in a collection is mostly a key that is there, and always if the guard demands it. One time in four a field is moved
+//! to the edge of a comparison. Values that the guard rejects are drawn again. If no draw fits, and mostly where the guard equates fields with terms over each other, the solver is
 //! asked for diverse valuations: spread most of the time, at the bounds, or by patterns of equality.
 //!
 //! *Promises.* [`PickedValues::Impossible`] is a proof; [`PickedValues::Unknown`] is neither yes nor no.
@@ -23,6 +23,7 @@ mod fixed_fields;
 mod hints;
 mod inner_texts;
 mod keys;
+mod members;
 mod number;
 pub mod patterned;
 mod random;
@@ -47,6 +48,7 @@ pub use self::hints::{
 };
 pub(crate) use self::keys::draw_keys;
 pub use self::keys::{KeyUse, UsedKeys};
+use self::members::MemberDemands;
 use self::random::ValueDraw;
 pub use self::random::any_value;
 
@@ -126,7 +128,10 @@ fn pick_any(
     if open.is_empty() && fixed_fields::fits(cx.pool, fields, &fixed, request) == Some(true) {
         return PickedValues::Values(in_order(fields, &fixed));
     }
-    let draft = ValueDraw::new(cx.pool, &open, request, hints);
+    let MemberDemands::Some(members) = MemberDemands::collect(cx.pool, &open, request) else {
+        return PickedValues::Impossible;
+    };
+    let draft = ValueDraw::new(cx.pool, &open, request, hints, members);
     let split = FieldSplit { fields, open: &open, fixed: &fixed };
     // Draws crowd where few values fit; the solver spreads them.
     if draft.is_tied()

@@ -29,6 +29,7 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
+use ioxide_smt::halt::Halt;
 use ioxide_symex::{Ctx, Monitor};
 
 /// Decides the next move of a test run.
@@ -90,6 +91,9 @@ pub trait Tester {
     fn is_done(&self) -> bool {
         false
     }
+
+    /// The search for the values of one input may end by a signal that `halt_after` makes; another input is tried then.
+    fn limit_choices(&mut self, _halt_after: fn(Option<Duration>) -> Halt) {}
 }
 
 /// Returns the greatest number of labels that one observation adds to a trace: in a timed model a message has the delay

@@ -144,7 +144,7 @@ fn find_failure(setup: &mut RunSetup<'_, '_>, run: &RunConfig, trace: &Trace) ->
         ..JudgeConfig::default()
     };
     let mut forbidden = find_forbidden(setup.cx, trace, &config)?;
-    forbidden.allowed = solve_offers(setup.cx, &forbidden);
+    forbidden.allowed = setup.cx.explain_within(|cx| solve_offers(cx, &forbidden));
     Some(forbidden)
 }
 

@@ -89,7 +89,7 @@ pub(super) fn explain_forbidden(
         allowed.extend(outputs.filter(|offer| known.insert((offer.switch, offer.when))));
     };
     // From `entry`, not from `belief`: with clocks, what could have come earlier was allowed too.
-    match entry {
+    cx.explain_within(|cx| match entry {
         Belief::Concrete(states) => {
             for state in states {
                 let here = offers_in_time(cx, state, is_system_move);
@@ -103,7 +103,7 @@ pub(super) fn explain_forbidden(
             }
         }
         Belief::Unspecified => (),
-    }
+    });
     let refusals = match belief {
         Belief::Concrete(states) => {
             let of = |(i, state)| refusals_of(cx, i, state, label);

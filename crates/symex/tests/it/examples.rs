@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Duration;
 
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
@@ -297,4 +298,30 @@ fn a_search_that_has_to_end_says_so_and_lints_prove_nothing() {
     assert_eq!(found.exploration.stop, StopReason::Halted(Halted::Time));
     assert_eq!(found.halted, Some(Halted::Time));
     assert!(found.findings.is_empty(), "{:?}", found.findings);
+}
+
+/// An explanation whose time is up says that everything may have been allowed; the verdict is the same.
+#[test]
+fn an_explanation_without_time_changes_no_verdict() {
+    let text = "model M { var top: int = 7 input ask output told(n: int) output other(n: int)
+        state s { on ask -> asked }
+        state asked { emit told when n * n > top && n < 4 -> s emit other when n * n == top -> s } }";
+    let mut sources = Sources::new();
+    let file = sources.add("m.iox", text);
+    let mut model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
+    let (ask, told) = (model.sts.gate_named("ask").unwrap(), model.sts.gate_named("told").unwrap());
+    let forbidden_within = |model: &mut Model, halt_after: Option<fn(Option<Duration>) -> Halt>| {
+        let mut solver = solver();
+        let mut cx = Ctx::new(model, &mut solver);
+        halt_after.into_iter().for_each(|halt_after| cx.limit_explanations(halt_after));
+        let mut monitor = Monitor::new(&mut cx);
+        monitor.observe(&mut cx, &Label::Input(ask, Vec::new())).expect("an input");
+        let wrong = Label::Output(told, vec![Value::int(5)]);
+        *monitor.observe(&mut cx, &wrong).expect_err("5 is not below 4")
+    };
+    let whole = forbidden_within(&mut model, None);
+    assert_eq!(whole.allowed.len(), 1, "no number squared is 7: {:?}", whole.allowed);
+    let cut = forbidden_within(&mut model, Some(|_| Halt::new(AfterAsks::new(0))));
+    assert_eq!((cut.label, cut.refusals.len()), (whole.label, whole.refusals.len()));
+    assert!(cut.allowed.iter().all(|offer| offer.doubt.is_some()), "{:?}", cut.allowed);
 }

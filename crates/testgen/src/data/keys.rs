@@ -76,6 +76,8 @@ enum KeyKind {
     Selected(VarId, Term),
     /// The parts of a recursive value.
     Part,
+    /// This field of every member, where a key is a record of several fields.
+    Component(usize),
 }
 
 /// Returns the uses of `fields` as keys in `terms`; `held` are the variables of the state.
@@ -117,6 +119,13 @@ fn uses_of_operation(
     field: &impl Fn(Term) -> Option<VarId>,
 ) -> Vec<KeyUse> {
     let &[source, key, ..] = args else { return Vec::new() };
+    if let (TermNode::Construct(_, _, parts), TermOp::Has | TermOp::At) = (pool.node(key), op) {
+        let part = |(at, &part): (usize, &Term)| {
+            let kind = KeyKind::Component(at);
+            field(part).map(|field| KeyUse { field, source, kind, role: KeyRole::Asks })
+        };
+        return parts.iter().enumerate().filter_map(part).collect();
+    }
     let is_list = matches!(pool.sort(source), Sort::Collection(id)
         if pool.collection(id).kind == CollectionKind::List);
     let by = |kind: KeyKind, role: KeyRole| {
@@ -211,6 +220,13 @@ impl KeyUse {
                 let of = |item: Value| pool.eval(part, &[(member, item)].into_iter().collect::<Valuation>());
                 sample(items).into_iter().filter_map(|item| of(item).ok()).filter(fits).collect()
             }
+            (KeyKind::Component(at), Value::Collection(items)) => {
+                let of = |member: &Value| match member {
+                    Value::Data(made) => made.args.get(at).cloned(),
+                    _ => None,
+                };
+                sample(items).iter().filter_map(of).filter(fits).collect()
+            }
             (KeyKind::Part, value) => {
                 let mut parts = Vec::new();
                 collection::with_parts(value, &mut parts);
@@ -224,7 +240,7 @@ impl KeyUse {
 }
 
 /// Returns members of `items`, evenly spread, the last one included.
-fn sample(items: &CollectionValue) -> Vec<Value> {
+pub(super) fn sample(items: &CollectionValue) -> Vec<Value> {
     let step = items.len().div_ceil(MAX_MEMBERS).max(1);
     let mut found: Vec<Value> = items.members().step_by(step).cloned().collect();
     if let Items::List(list) = &items.items
@@ -250,6 +266,16 @@ impl UsedKeys {
     pub fn hold(&mut self, hold: bool) {
         self.held.clear();
         self.is_holding = hold;
+    }
+
+    /// Returns whether the walk keeps to this key.
+    pub(super) fn is_held(&self, key: &Value) -> bool {
+        self.held.contains(key)
+    }
+
+    /// Returns how recently a key was used, greater for later; `None` if it was not.
+    pub(super) fn recency(&self, key: &Value) -> Option<usize> {
+        self.used.iter().position(|used| used == key)
     }
 
     /// Adds a key that was sent; one that `is_hit` returns true for may be kept to.

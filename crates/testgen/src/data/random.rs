@@ -11,8 +11,9 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
 use super::hints::{Hints, ValueWeights, constants, is_comparison, is_wide};
-use super::inner_texts::TextInside;
+use super::inner_texts::{TextInside, TextLength};
 use super::keys::FieldKeys;
+use super::members::DemandedMember;
 use super::{ValueRequest, collection, edge, number, text};
 
 /// The depth to which values of recursive types are nested. Chosen by feel: deep enough for a list of pairs of lists;
@@ -44,12 +45,16 @@ pub(super) struct ValueDraw<'w> {
     patterns: Vec<(VarId, RegexId)>,
     /// The patterns that the guard mentions for texts inside a field.
     inside: Vec<TextInside>,
+    /// The lengths that the guard allows for texts.
+    lengths: Vec<TextLength>,
     /// The fields that the guard equates with terms over other fields, with those terms.
     equations: Vec<(VarId, Term)>,
     /// The comparisons to whose edges a field may be moved.
     atoms: Vec<Term>,
     /// The fields that are keys.
     keys: Vec<FieldKeys>,
+    /// The members that the guard demands.
+    members: Vec<DemandedMember>,
 }
 
 impl<'w> ValueDraw<'w> {
@@ -59,6 +64,7 @@ impl<'w> ValueDraw<'w> {
         open: &[VarId],
         request: &'w ValueRequest<'w>,
         hints: &'w Hints<'w>,
+        members: Vec<DemandedMember>,
     ) -> Self {
         let mut here = constants(pool, &[request.guard]);
         for (_, value) in request.state.iter() {
@@ -70,13 +76,21 @@ impl<'w> ValueDraw<'w> {
             here,
             patterns: Vec::new(),
             inside: Vec::new(),
+            lengths: Vec::new(),
             equations: Vec::new(),
             atoms: hints.atoms.to_vec(),
             keys: FieldKeys::collect(pool, open, hints.keys, hints.used_keys, request.state),
+            members,
         };
         for term in pool.subterms(&[request.guard], |term| !pool.is_ground(term)) {
             draft.read_term(pool, open, term);
         }
+        // A text of a pattern has the lengths that the pattern says.
+        let is_free = |length: &TextLength| {
+            !draft.inside.iter().any(|text| length.is_of(text))
+                && !draft.patterns.iter().any(|(field, _)| length.is_field(*field))
+        };
+        draft.lengths = TextLength::collect(pool, open, request.guard).into_iter().filter(is_free).collect();
         for conjunct in pool.conjuncts(request.guard) {
             draft.equations.extend(equation(pool, open, conjunct));
         }
@@ -90,7 +104,7 @@ impl<'w> ValueDraw<'w> {
 
     /// Returns whether a field is a key.
     pub(super) fn has_keys(&self) -> bool {
-        !self.keys.is_empty()
+        !self.keys.is_empty() || !self.members.is_empty()
     }
 
     fn read_term(&mut self, pool: &TermPool, open: &[VarId], term: Term) {
@@ -118,6 +132,9 @@ impl<'w> ValueDraw<'w> {
         // Now and then as it was drawn: the pattern need not be wanted.
         if !self.inside.is_empty() && !rng.random_ratio(1, 16) {
             self.inside.iter().for_each(|text| text.mend(pool, rng, &mut drawn));
+        }
+        if !self.lengths.is_empty() && !rng.random_ratio(1, 16) {
+            self.lengths.iter().for_each(|length| length.mend(rng, &mut drawn));
         }
         if rng.random_range(0..100) < self.hints.weights.onto_edges
             && let Some(&atom) = self.atoms.choose(rng)
@@ -148,9 +165,16 @@ impl<'w> ValueDraw<'w> {
             weights: self.hints.weights,
         };
         let mut drawn = fixed.clone();
+        for member in &self.members {
+            let values = member.draw(rng, self.hints.used_keys);
+            values.iter().for_each(|(field, value)| drawn.set(*field, value.clone()));
+        }
         let mut groups: Vec<(Sort, Vec<Value>)> = Vec::new();
         for &field in open {
             let sort = pool.var_info(field).sort;
+            if drawn.get(field).is_some() {
+                continue;
+            }
             if let Some(matching) = self.matching(pool, rng, field) {
                 drawn.set(field, matching);
                 continue;

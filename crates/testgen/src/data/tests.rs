@@ -258,3 +258,59 @@ fn texts_inside_records_match_their_patterns() {
     }
     assert!(with_note > 0, "the note comes up");
 }
+
+/// Returns the values that are picked for the first input of a model in its initial state, without a solver.
+fn pick_at_start(text: &str, seeds: u64) -> Vec<PickedValues> {
+    let mut sources = Sources::default();
+    let file = sources.add("test.iox", text);
+    let mut model = load(&sources, file, &LoadOptions::default()).model.unwrap();
+    let nothing = Valuation::new();
+    let initial = |held: &ioxide_model::sts::StateVar| {
+        (held.var, model.pool.eval(held.init.unwrap(), &nothing).unwrap())
+    };
+    let state: Valuation = model.sts.vars.iter().map(initial).collect();
+    let mut solver = build_stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() });
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let switch = cx.sts.switches.iter().next().unwrap();
+    let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &state };
+    (0..seeds).map(|seed| pick(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish)).collect()
+}
+
+/// All fields of a key come from one member; draws of each field alone would hit none of these.
+#[test]
+fn a_key_of_several_fields_is_one_that_is_there() {
+    let text = "model M { record Key { owner: int, id: int }
+        var tasks: map<Key, bool> = {Key(owner: 70001, id: 90001): true, Key(owner: 70002, id: 90002): true}
+        input get(owner: int, id: int)
+        state s { on get when tasks.has(Key(owner: owner, id: id)) } }";
+    let mut seen = BTreeSet::new();
+    for picked in pick_at_start(text, 40) {
+        let PickedValues::Values(values) = picked else { panic!("{picked:?}") };
+        seen.insert(values);
+    }
+    let pair = |n: i64| vec![Value::int(70_000 + n), Value::int(90_000 + n)];
+    assert_eq!(seen, BTreeSet::from([pair(1), pair(2)]));
+}
+
+#[test]
+fn a_member_of_an_empty_collection_is_impossible() {
+    let text = "model M { var books: map<int, bool> = {} var lent: set<int> = {}
+        input get(id: int) state s { on get when books.has(id) || lent.has(id) } }";
+    assert!(pick_at_start(text, 10).iter().all(|picked| *picked == PickedValues::Impossible));
+}
+
+/// The longest allowed text comes up, and so do those next to it.
+#[test]
+fn texts_are_as_long_as_is_just_allowed() {
+    let text = "model M { record Note { title: string }
+        input add(note: Note)
+        state s { on add when note.title.length() >= 1 && note.title.length() <= 80 } }";
+    let mut lengths = BTreeSet::new();
+    for picked in pick_at_start(text, 300) {
+        let PickedValues::Values(values) = picked else { panic!("{picked:?}") };
+        let Value::Data(note) = &values[0] else { panic!("{values:?}") };
+        lengths.insert(note.args[0].as_str().map_or(0, |text| text.chars().count()));
+    }
+    assert!([1, 79, 80].iter().all(|length| lengths.contains(length)), "{lengths:?}");
+    assert!(lengths.iter().filter(|length| (40..79).contains(*length)).count() > 5, "{lengths:?}");
+}

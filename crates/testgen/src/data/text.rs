@@ -60,6 +60,15 @@ fn of_length(rng: &mut ChaCha8Rng, alphabet: &str, length: usize) -> String {
     (0..length).filter_map(|_| letters.choose(rng)).collect()
 }
 
+/// Returns `text` cut or lengthened to this number of characters.
+pub(super) fn with_length(rng: &mut ChaCha8Rng, text: &str, length: usize) -> String {
+    let kept: String = text.chars().take(length).collect();
+    let missing = length.saturating_sub(kept.chars().count());
+    // Words of small letters most of the time: what a service normalises is compared less strictly.
+    let alphabet = if rng.random_ratio(3, 4) { ALPHABETS[2] } else { any_alphabet(rng) };
+    kept + &of_length(rng, alphabet, missing)
+}
+
 /// Draws `base` itself, a slight change of it, or both texts joined.
 pub(super) fn draw_neighbour(rng: &mut ChaCha8Rng, base: &str, other: Option<&str>) -> String {
     let last = base.char_indices().next_back().map(|(at, _)| at);

@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
 use ioxide_model::trace::Trace;
+use ioxide_smt::halt::Halt;
 use ioxide_symex::{Belief, Ctx, Monitor};
 
 use super::random::Interaction;
@@ -116,5 +117,9 @@ impl Tester for InputFair<'_> {
 
     fn is_done(&self) -> bool {
         self.inner.is_done()
+    }
+
+    fn limit_choices(&mut self, halt_after: fn(Option<Duration>) -> Halt) {
+        self.inner.limit_choices(halt_after);
     }
 }

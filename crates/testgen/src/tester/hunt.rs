@@ -30,12 +30,13 @@ use std::time::Duration;
 
 use ioxide_model::label::certain_switch;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
-use ioxide_model::term::{TermNode, TermPool};
+use ioxide_model::term::{Term, TermNode, TermOp, TermPool};
 use ioxide_model::trace::Trace;
+use ioxide_smt::halt::Halt;
 use ioxide_symex::{Ctx, ExploreLimits, ExploreStats, Monitor};
 
 use self::drift::LabelBudget;
-use self::walk::RandomWalks;
+use self::walk::{FIRST_WALK, RandomWalks};
 use super::cover::{CoverRounds, CoverTester, PurposeOrder, PurposeTally};
 use super::random::Interaction;
 use super::{MethodFinding, Tester, TesterMove, TesterStop, has_room_for_input, labels_of_a_look, share_of};
@@ -388,6 +389,12 @@ impl HuntTester {
         }
     }
 
+    /// Makes runs as long as that at least.
+    fn note_least(&mut self, least: usize) {
+        self.least = self.least.max(least);
+        self.walk.lengthen_to(self.least);
+    }
+
     /// Chooses the kind of this run.
     fn choose_phase(&mut self) {
         self.runs += 1;
@@ -443,6 +450,15 @@ fn is_dear(pool: &TermPool, sts: &Sts) -> bool {
     asks_about_texts(pool, sts) || sts.vars.iter().any(|held| is_nested(pool.var_info(held.var).sort))
 }
 
+/// Returns whether inputs demand members of collections, and the model says which inputs it wants more often: what a run
+/// has gathered is lost at its end, so short runs reach little.
+fn gathers_members(pool: &TermPool, sts: &Sts) -> bool {
+    let inputs = || sts.switches.iter().filter(|switch| sts.kind_of(switch) == GateKind::Input);
+    let is_lookup = |term: Term| matches!(pool.node(term), TermNode::Apply(TermOp::Has, _));
+    inputs().any(|switch| switch.weight != 1)
+        && inputs().any(|switch| pool.conjuncts(switch.guard).into_iter().any(is_lookup))
+}
+
 fn asks_about_texts(pool: &TermPool, sts: &Sts) -> bool {
     let guards: Vec<_> = sts.switches.iter().map(|switch| switch.guard).collect();
     let is_text = |term| {
@@ -474,7 +490,14 @@ impl Tester for HuntTester {
     }
 
     fn prepare(&mut self, cx: &mut Ctx<'_>) {
+        if gathers_members(cx.pool, cx.sts) {
+            self.note_least(FIRST_WALK);
+        }
         self.search(cx);
+    }
+
+    fn limit_choices(&mut self, halt_after: fn(Option<Duration>) -> Halt) {
+        self.walk.limit_choices(halt_after);
     }
 
     fn goal(&self) -> Option<String> {
@@ -527,8 +550,7 @@ impl Tester for HuntTester {
     }
 
     fn note_reset_cost(&mut self, steps: usize) {
-        self.least = steps.saturating_mul(STEPS_PER_RESET);
-        self.walk.lengthen_to(self.least);
+        self.note_least(steps.saturating_mul(STEPS_PER_RESET));
     }
 
     fn is_done(&self) -> bool {

@@ -18,6 +18,7 @@ use ioxide_model::number::Rational;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
+use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::{Belief, Ctx, Monitor};
 
@@ -35,7 +36,7 @@ use crate::tester::{TesterMove, TesterStop};
 
 /// The number of labels of the first walk. Chosen by feel, as are the next two: long enough to leave the start, short
 /// enough to be shrunk.
-const FIRST_WALK: usize = 320;
+pub(super) const FIRST_WALK: usize = 320;
 /// The number of labels of short walks, which begin in a rare state. Chosen by feel: what is new there is near.
 const SHORT_WALK: usize = 24;
 /// The greatest number of labels of a long walk. Chosen by feel: the memory and the time to shrink a run grow with its
@@ -55,6 +56,10 @@ const LONG_LOOK_ONE_IN: u32 = 6;
 /// The greatest number of sequences, and of states with an input, that are counted: it bounds the memory of a campaign
 /// of hours. Chosen by feel: a model with more of them is new at every step anyway.
 const MAX_COUNTED: usize = 1 << 16;
+
+/// The time for the values of one input, where the time of a campaign is limited. Chosen by feel: as long as a dozen
+/// requests to a service take.
+const MAX_CHOICE_TIME: Duration = Duration::from_millis(200);
 
 /// Random walks, with the knowledge of earlier ones.
 #[derive(Clone, Debug)]
@@ -80,6 +85,8 @@ pub(super) struct RandomWalks {
     walks: u32,
     /// The least number of labels of a walk, where resets cost time.
     least: usize,
+    /// Makes the signal that ends the search for the values of one input; `None` if it may take its time.
+    choice_limit: Option<fn(Option<Duration>) -> Halt>,
     deck: PreferenceDeck,
     drift: DriftPlans,
     /// True if the last walk was a drift.
@@ -124,6 +131,7 @@ impl RandomWalks {
             trap: RareSwitches::default(),
             walks: 0,
             least: 0,
+            choice_limit: None,
             deck: PreferenceDeck::default(),
             drift: DriftPlans::default(),
             was_drift: false,
@@ -164,6 +172,11 @@ impl RandomWalks {
     /// Makes walks as long as that at least, from the next one on.
     pub(super) fn lengthen_to(&mut self, least: usize) {
         self.least = least;
+    }
+
+    /// Ends every search for the values of an input when the signal says so.
+    pub(super) fn limit_choices(&mut self, halt_after: fn(Option<Duration>) -> Halt) {
+        self.choice_limit = Some(halt_after);
     }
 
     /// Returns the next move of a walk within `budget`.
@@ -288,9 +301,14 @@ impl RandomWalks {
             let id = self.choose_switch(cx.sts, &candidates, about);
             // Removed before its values are looked for, so that each is tried once and this ends.
             candidates.retain(|&other| other != id);
-            if let Some(chosen) =
-                self.resend(cx, monitor, id).or_else(|| self.choose_values(cx, monitor, belief, id))
-            {
+            let chosen = self.resend(cx, monitor, id).or_else(|| match self.choice_limit {
+                // Values that take long to find are not worth the steps that could be taken meanwhile.
+                Some(halt_after) => cx.run_within(&halt_after(Some(MAX_CHOICE_TIME)), |cx| {
+                    self.choose_values(cx, monitor, belief, id)
+                }),
+                None => self.choose_values(cx, monitor, belief, id),
+            });
+            if let Some(chosen) = chosen {
                 self.count_tried(about, id);
                 self.record_sent(cx, monitor, id, &chosen);
                 return Some(chosen);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rand::RngExt;
-use rand::seq::SliceRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::SwitchId;
@@ -13,6 +13,8 @@ use crate::data::ValueWeights;
 /// The numbers of repetitions of the inputs of a pump, in the order in which they are used. Chosen by feel: mostly
 /// numbers that cross small limits (3, 8, 24), now and then one that crosses a larger one (70, 150).
 const PUMPS: [usize; 12] = [8, 24, 3, 24, 70, 8, 24, 3, 150, 8, 24, 3];
+/// The greatest number of repetitions where the model gives weights: it says how often it wants an input. Chosen by feel.
+const MAX_WEIGHTED_PUMP: usize = 8;
 /// The number of preferences after which they last longer. Chosen by feel: long ones find what needs many equal steps,
 /// short ones everything else.
 const GROWS_EVERY: usize = 4;
@@ -83,14 +85,20 @@ const KINDS: [PreferenceKind; 8] = [
 impl PreferenceDeck {
     /// Returns the next preferences; `inputs` are those met so far. The first ones are short and mild: many faults are
     /// near, and an extreme preference that does not suit a system costs a lot.
-    pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> WalkPreferences {
+    /// `weights` are those that the model gives the inputs.
+    pub(super) fn deal(
+        &mut self,
+        rng: &mut ChaCha8Rng,
+        inputs: &[SwitchId],
+        weights: &[u32],
+    ) -> WalkPreferences {
         // Fair, eager and patient, chosen by feel: some faults need several pending inputs, some need that every
         // reply is awaited.
         let eager = [50, 50, 95, 95, 15][rng.random_range(0..5usize)];
         let length = 1usize << rng.random_range(2..=3 + (self.n_dealt / GROWS_EVERY).min(2));
         // With a single input there is nothing to pump against and nothing to leave out.
         let (way, left) = match self.kind(rng) {
-            PreferenceKind::Pump if inputs.len() > 1 => self.pump(rng, inputs),
+            PreferenceKind::Pump if inputs.len() > 1 => self.pump(rng, inputs, weights),
             PreferenceKind::Swarm if inputs.len() > 1 => (InputPreference::Swarm(swarm(rng, inputs)), length),
             PreferenceKind::Even => (InputPreference::Even, length),
             PreferenceKind::Novel | PreferenceKind::Pump | PreferenceKind::Swarm => {
@@ -113,7 +121,22 @@ impl PreferenceDeck {
     }
 
     /// Returns the preference to send one input several times, then another.
-    fn pump(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> (InputPreference, usize) {
+    fn pump(
+        &mut self,
+        rng: &mut ChaCha8Rng,
+        inputs: &[SwitchId],
+        weights: &[u32],
+    ) -> (InputPreference, usize) {
+        let times = PUMPS[self.pumps % PUMPS.len()];
+        self.pumps += 1;
+        // Inputs that the model wants to be rare are not repeated dozens of times.
+        let is_even = weights.iter().all(|weight| Some(weight) == weights.first());
+        let weighted: Vec<(SwitchId, u32)> = inputs.iter().copied().zip(weights.iter().copied()).collect();
+        let mut draw = || weighted.choose_weighted(rng, |(_, weight)| *weight).ok().map(|(id, _)| *id);
+        if !is_even && let (Some(fill), Some(drain)) = (draw(), draw()) {
+            let times = times.min(MAX_WEIGHTED_PUMP);
+            return (InputPreference::Pump { fill, drain, times }, 2 * times);
+        }
         if self.pairs.is_empty() {
             let with =
                 |&fill| inputs.iter().filter(move |&&drain| drain != fill).map(move |&drain| (fill, drain));
@@ -121,8 +144,6 @@ impl PreferenceDeck {
             self.pairs.shuffle(rng);
         }
         let (fill, drain) = self.pairs.pop().unwrap_or((inputs[0], inputs[0]));
-        let times = PUMPS[self.pumps % PUMPS.len()];
-        self.pumps += 1;
         (InputPreference::Pump { fill, drain, times }, 2 * times)
     }
 }

@@ -13,13 +13,17 @@ use crate::data::ModelLexicon;
 
 /// One preference in this many keeps to one key. Chosen by feel: most faults of a store need one key or two.
 const HOLD_ONE_IN: u32 = 2;
+/// The number of inputs, drawn by their weights, among which the newest is chosen where the model gives weights. Chosen
+/// by feel: with more of them, weights matter less; with fewer, novelty does.
+const NEWEST_OF: usize = 3;
 
 impl RandomWalks {
     /// Returns the candidate that the preferences choose; new ones are dealt if none are left.
     pub(super) fn choose_switch(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
         if self.run.preferences.as_ref().is_none_or(|preferences| preferences.left == 0) {
             let met: Vec<SwitchId> = self.met.keys().copied().collect();
-            self.run.preferences = Some(self.deck.deal(&mut self.rng, &met));
+            let weights: Vec<u32> = met.iter().map(|id| sts.switches[*id].weight).collect();
+            self.run.preferences = Some(self.deck.deal(&mut self.rng, &met, &weights));
             // Faults of caches and indices need several messages about one key: set, remove, set, get.
             let has_keys = self.lexicon.as_ref().is_some_and(ModelLexicon::has_keys);
             self.run.keys.hold(has_keys && self.rng.random_ratio(1, HOLD_ONE_IN));
@@ -29,7 +33,7 @@ impl RandomWalks {
                 (preferences.way.clone(), preferences.left)
             });
         match way {
-            InputPreference::Novel => self.newest_candidate(candidates, about),
+            InputPreference::Novel => self.newest_drawn(sts, candidates, about),
             InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), about),
             InputPreference::Swarm(weights) => self.draw_weighted(sts, candidates, &weights, about),
             InputPreference::Pump { fill, drain, times } => {
@@ -39,10 +43,21 @@ impl RandomWalks {
                     wanted
                 } else {
                     same_message(sts, candidates, wanted)
-                        .unwrap_or_else(|| self.newest_candidate(candidates, about))
+                        .unwrap_or_else(|| self.newest_drawn(sts, candidates, about))
                 }
             }
         }
+    }
+
+    /// Returns the newest of a few candidates that are drawn by the weights of the model; of all, if it has none.
+    fn newest_drawn(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
+        let weight = |id: &SwitchId| sts.switches[*id].weight;
+        if candidates.iter().all(|id| weight(id) == weight(&candidates[0])) {
+            return self.newest_candidate(candidates, about);
+        }
+        let drawn: Vec<SwitchId> =
+            (0..NEWEST_OF).map(|_| self.draw_weighted(sts, candidates, &even(candidates), about)).collect();
+        self.newest_candidate(&drawn, about)
     }
 
     /// Returns a candidate never tried in a state of this outline; among those, or if there is none, one that makes the
