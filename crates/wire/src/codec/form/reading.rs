@@ -132,6 +132,11 @@ impl<'f> FormReading<'f> {
                 let number = check_digits(text)?.parse::<serde_json::Number>();
                 Ok(number.map_or_else(|_| json.clone(), Json::Number))
             }
+            // A fraction that JSON cannot write may be a text, but not a number that it can.
+            (Sort::Real, Json::String(text)) if text.parse::<serde_json::Number>().is_ok() => {
+                let (expected, found) = (pool.show_sort(sort), shorten_json(json));
+                Err(CodecError::new(JsonProblem::Shape { expected, found }))
+            }
             _ => Ok(json.clone()),
         }
     }
