@@ -88,7 +88,7 @@ impl Bundler<'_> {
         } else if file.contains("://") {
             return reference.to_owned();
         } else {
-            self.key_of(&beside(path, file))
+            self.key_of(&resolve_reference(path, file))
         };
         match target {
             Some(target) => format!("#/{FILES}{}{pointer}", pointer_step(&target)),
@@ -113,7 +113,7 @@ impl Bundler<'_> {
 }
 
 /// Returns the path of a file that another one refers to.
-fn beside(path: &str, file: &str) -> String {
+fn resolve_reference(path: &str, file: &str) -> String {
     if file.starts_with('/') {
         return plain_path(file);
     }

@@ -32,7 +32,7 @@ mod swagger;
 mod translate;
 mod yaml;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_lang::format;
 use ioxide_lang::{LoadOptions, load};
@@ -86,6 +86,8 @@ pub enum StateRules {
 pub struct Observations {
     /// The rules that it broke.
     pub broken: BTreeSet<String>,
+    /// The rules that its answers spoke for, of those that need it.
+    pub supported: BTreeSet<String>,
     /// The statuses that are not documented, with the operations that answered with them.
     pub statuses: BTreeSet<(String, String)>,
 }
@@ -117,6 +119,8 @@ pub enum RuleTopic {
 pub struct TellingTransition {
     /// The label of the transition.
     pub transition: String,
+    /// The transition of the same answer that is taken if all rules hold; `None` if the fact is about no rule.
+    pub answer: Option<String>,
     /// The fact that it shows.
     pub fact: ObservedFact,
 }
@@ -134,6 +138,11 @@ pub enum ObservedFact {
         weight: RuleWeight,
         /// The subject of the rule.
         topic: RuleTopic,
+    },
+    /// It followed a rule that nothing but its answers suggests.
+    Supported {
+        /// The rule.
+        rule: String,
     },
     /// It answered with a status that is not documented.
     Status {
@@ -161,6 +170,8 @@ pub struct Translation {
     pub resources: Vec<String>,
     /// The number of requests that must be refused.
     pub wrong_requests: usize,
+    /// The inputs of the model, each with its request for people: method, path, and what is wrong with it.
+    pub requests: BTreeMap<String, String>,
     /// The transitions that show something about the service, in a model for learning.
     pub observables: Vec<TellingTransition>,
     /// The rules that the model does not require, because the service was seen to break them.
@@ -216,6 +227,7 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
                     counts: translator.count_messages(),
                     resources: translator.resource_names(),
                     wrong_requests: translator.wrong.len(),
+                    requests: translator.describe_requests(),
                     observables: std::mem::take(&mut translator.rules.observables),
                     loosened: distinct(std::mem::take(&mut translator.rules.loosened)),
                     notes: translator.into_notes(),

@@ -38,7 +38,7 @@ pub(crate) fn convert(tree: &SpecNode) -> SpecNode {
     let paths = paths.iter().map(|(path, item)| (path.clone(), kinds.path_item(item)));
     made.push(("paths".into(), SpecNode::Map(paths.collect())));
     let section = |from: &str| tree.get(from).map(SpecNode::members).unwrap_or_default().iter();
-    let schemas = section("definitions").map(|(name, node)| (name.clone(), moved(node)));
+    let schemas = section("definitions").map(|(name, node)| (name.clone(), convert_node(node)));
     let is_plain = |node: &SpecNode| !matches!(node.text_at("in"), Some("body" | "formData"));
     let parameters = section("parameters").filter(|(_, node)| is_plain(node));
     let parameters = parameters.map(|(name, node)| (name.clone(), parameter(node)));
@@ -82,7 +82,7 @@ impl BodyKinds<'_> {
             "get" | "put" | "post" | "delete" | "options" | "head" | "patch" => {
                 (key.clone(), self.operation(node, &common))
             }
-            _ => (key.clone(), moved(node)),
+            _ => (key.clone(), convert_node(node)),
         };
         SpecNode::Map(item.members().iter().map(member).collect())
     }
@@ -125,19 +125,20 @@ impl BodyKinds<'_> {
 
     fn response(&self, node: &SpecNode, produces: &[String]) -> SpecNode {
         if node.get("$ref").is_some() {
-            return moved(node);
+            return convert_node(node);
         }
         let mut made = vec![(
             "description".to_owned(),
             SpecNode::Text(node.text_at("description").unwrap_or_default().into()),
         )];
         if let Some(headers) = node.get("headers") {
-            let header = |(name, node): &(String, SpecNode)| (name.clone(), map([("schema", moved(node))]));
+            let header =
+                |(name, node): &(String, SpecNode)| (name.clone(), map([("schema", convert_node(node))]));
             made.push(("headers".into(), SpecNode::Map(headers.members().iter().map(header).collect())));
         }
         if let Some(schema) = node.get("schema") {
             let kinds = if produces.is_empty() { vec![JSON.to_owned()] } else { produces.to_vec() };
-            let media = map([("schema", moved(schema))]);
+            let media = map([("schema", convert_node(schema))]);
             let content = kinds.into_iter().map(|kind| (kind, media.clone()));
             made.push(("content".into(), SpecNode::Map(content.collect())));
         }
@@ -150,7 +151,8 @@ fn request_body(parameters: &[&SpecNode], consumes: &[String]) -> Option<SpecNod
     let is_at = |node: &SpecNode, place: &str| node.text_at("in") == Some(place);
     if let Some(body) = parameters.iter().find(|node| is_at(node, "body")) {
         let kinds = if consumes.is_empty() { vec![JSON.to_owned()] } else { consumes.to_vec() };
-        let media = map([("schema", body.get("schema").map(moved).unwrap_or(SpecNode::Map(Vec::new())))]);
+        let media =
+            map([("schema", body.get("schema").map(convert_node).unwrap_or(SpecNode::Map(Vec::new())))]);
         let content = SpecNode::Map(kinds.into_iter().map(|kind| (kind, media.clone())).collect());
         return Some(map([("required", SpecNode::Bool(body.is_true_at("required"))), ("content", content)]));
     }
@@ -188,7 +190,7 @@ fn parameter(node: &SpecNode) -> SpecNode {
         .members()
         .iter()
         .filter(|(key, _)| matches!(key.as_str(), "name" | "in" | "description" | "required" | "$ref"))
-        .map(|(key, value)| (key.clone(), moved(value)))
+        .map(|(key, value)| (key.clone(), convert_node(value)))
         .collect();
     if node.get("$ref").is_none() {
         made.push(("schema".into(), schema_of(node)));
@@ -205,26 +207,26 @@ fn schema_of(node: &SpecNode) -> SpecNode {
     let of_schema = node.members().iter().filter(|(key, _)| !OF_PARAMETER.contains(&key.as_str()));
     let key = |(key, value): &(String, SpecNode)| match (key.as_str(), value.as_text()) {
         ("type", Some("file")) => (key.clone(), SpecNode::Text("string".into())),
-        _ => (key.clone(), moved(value)),
+        _ => (key.clone(), convert_node(value)),
     };
     SpecNode::Map(of_schema.map(key).collect())
 }
 
 /// Returns a part of a description with the references to their new places.
-fn moved(node: &SpecNode) -> SpecNode {
+fn convert_node(node: &SpecNode) -> SpecNode {
     match node {
-        SpecNode::List(items) => SpecNode::List(items.iter().map(moved).collect()),
+        SpecNode::List(items) => SpecNode::List(items.iter().map(convert_node).collect()),
         SpecNode::Map(members) => {
             let member = |(key, value): &(String, SpecNode)| match (key.as_str(), value) {
                 ("$ref", SpecNode::Text(reference)) => {
-                    (key.clone(), SpecNode::Text(moved_reference(reference)))
+                    (key.clone(), SpecNode::Text(convert_reference(reference)))
                 }
                 ("x-nullable", value) => ("nullable".to_owned(), value.clone()),
                 // In version 2.0 the discriminator is a name.
                 ("discriminator", SpecNode::Text(name)) => {
                     (key.clone(), map([("propertyName", SpecNode::Text(name.clone()))]))
                 }
-                (_, value) => (key.clone(), moved(value)),
+                (_, value) => (key.clone(), convert_node(value)),
             };
             SpecNode::Map(members.iter().map(member).collect())
         }
@@ -232,7 +234,7 @@ fn moved(node: &SpecNode) -> SpecNode {
     }
 }
 
-fn moved_reference(reference: &str) -> String {
+fn convert_reference(reference: &str) -> String {
     let found = MOVED.iter().find_map(|(from, to)| Some(format!("{to}{}", reference.strip_prefix(from)?)));
     found.unwrap_or_else(|| reference.to_owned())
 }

@@ -1,8 +1,10 @@
 //! Translation of a description into the parts of a model.
 
 mod all_of;
+mod answer;
 mod check;
 mod compare;
+mod guess;
 mod listing;
 mod object;
 mod operation;
@@ -15,7 +17,10 @@ mod shape;
 mod state;
 mod text;
 mod unread;
+mod view;
+mod weight;
 mod wrong;
+mod wrong_value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -184,6 +189,19 @@ impl<'t> Translator<'t> {
     /// Returns the names of the resources whose items the model remembers.
     pub(crate) fn resource_names(&self) -> Vec<String> {
         self.resources.iter().map(|resource| resource.items.clone()).collect()
+    }
+
+    /// Returns the names of the inputs, each with its request for people.
+    pub(crate) fn describe_requests(&self) -> BTreeMap<String, String> {
+        let right = self.asked.iter().enumerate().map(|(at, asked)| (asked.name.clone(), self.method_of(at)));
+        let wrong = self.wrong.iter().map(|wrong| {
+            let what = match wrong.value_field() {
+                Some(field) => format!("a wrong `{field}`"),
+                None => "wrong credentials".to_owned(),
+            };
+            (wrong.request.name.clone(), format!("{} with {what}", self.method_of(wrong.of)))
+        });
+        right.chain(wrong).collect()
     }
 
     pub(crate) fn into_notes(self) -> Vec<Note> {

@@ -173,7 +173,7 @@ impl Translator<'_> {
     }
 
     /// Returns the fields of an item that requests set.
-    fn fields_set(&self, resource: &Resource) -> BTreeSet<String> {
+    pub(super) fn fields_set(&self, resource: &Resource) -> BTreeSet<String> {
         let is_write = |role: &ResourceRole| {
             matches!(role, ResourceRole::Create | ResourceRole::Put | ResourceRole::Patch)
         };
@@ -231,9 +231,20 @@ impl Translator<'_> {
             parameters: vec![("sent", sent.to_owned()), ("told", record.to_owned())],
             fields: members(sent).into_iter().filter_map(field).collect(),
             about: format!("`@` of a {} is what was sent", resource.singular),
-            weighty: BTreeSet::new(),
+            weighty: members(sent)
+                .into_iter()
+                .filter(|member| self.is_exact(member))
+                .map(|it| it.name)
+                .collect(),
             origin: format!("A {} has the values that were sent, as far as they were.", resource.singular),
         }
+    }
+
+    /// Returns whether services store the values of a member as they are: those that are no texts, no fractions and no
+    /// structures.
+    fn is_exact(&self, member: &RecordMember) -> bool {
+        let sort = member.sort.as_str();
+        sort == "bool" || is_whole(sort) || self.enums.contains_key(sort)
     }
 
     /// Returns the rules that an update leaves alone what was not sent.

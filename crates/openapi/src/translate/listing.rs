@@ -1,6 +1,7 @@
 //! Lists of items: what a request asks for, and the rules about the answer.
 
 use super::compare::TypedText;
+use super::operation::FieldOf;
 use super::resource::{Resource, ResourceRole, is_success};
 use super::rule::{AnswerPlan, ResourceRule, RuleMode};
 use super::{DocumentedResponse, FieldLocation, Translator};
@@ -59,6 +60,7 @@ impl Translator<'_> {
             about,
             weight,
             topic: RuleTopic::State,
+            support: None,
         };
         plan.rules.push(rule(
             "deleted",
@@ -133,6 +135,9 @@ impl Translator<'_> {
                 ));
             }
         }
+        for list in self.list_requests(at) {
+            self.add_page_rules(resource, answer, (&list, &place), plan, method);
+        }
         let same = self.same_rules(resource, &view.record);
         let items = resource.items.clone();
         let wrap = |call: &str| {
@@ -172,6 +177,7 @@ impl Translator<'_> {
         let (_, view) = view.clone().find_map(|answer| self.list_view(resource, answer))?;
         let members = self.records.get(&view.record).cloned().unwrap_or_default();
         let (mut plain, mut limit, mut filters, mut is_plain_limit) = (Vec::new(), None, Vec::new(), false);
+        let (mut unfiltered, mut start) = (Vec::new(), None);
         let queries = asked.fields.iter().filter(|field| field.place == FieldLocation::Query);
         for field in queries {
             let wire: String = field
@@ -191,11 +197,17 @@ impl Translator<'_> {
                 });
                 continue;
             }
-            plain.push(match &field.sort {
+            let absent = match &field.sort {
                 sort if sort.ends_with('?') => format!("{} == none", field.name),
                 sort if sort.starts_with("list<") => format!("{}.is_empty()", field.name),
                 _ => "false".to_owned(),
-            });
+            };
+            plain.push(absent.clone());
+            match PageStart::of(&wire).filter(|_| super::resource::is_whole(field.sort.trim_end_matches('?')))
+            {
+                Some(kind) if start.is_none() => start = Some((kind, field.clone())),
+                _ => unfiltered.push(absent),
+            }
             let member = members.iter().find(|member| member.wire == field.wire);
             let is_start = STARTS.contains(&wire.as_str());
             if let Some(member) = member.filter(|_| !is_start && !field.sort.starts_with("list<")) {
@@ -221,8 +233,15 @@ impl Translator<'_> {
             }
         }
         filters.retain(|filter| filter.condition.is_some());
-        let plain_condition = if plain.is_empty() { "true".to_owned() } else { plain.join(" && ") };
+        let all = |conditions: &[String]| {
+            if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") }
+        };
+        let plain_condition = all(&plain);
         Some(ListRequest {
+            is_unfiltered: format!("{}_unfiltered", asked.name),
+            unfiltered_condition: all(&unfiltered),
+            offset: format!("{}_from", asked.name),
+            offset_value: start.map_or("0".to_owned(), |(kind, field)| kind.offset(&field, limit.as_deref())),
             is_plain: format!("{}_of_all", asked.name),
             plain_condition,
             page: format!("{}_at_most", asked.name),
@@ -242,6 +261,40 @@ impl Translator<'_> {
     }
 }
 
+/// The meaning of a parameter that says where a page begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PageStart {
+    /// The number of items before it.
+    Offset,
+    /// The number of the page, from 1.
+    Page,
+}
+
+impl PageStart {
+    /// Returns the meaning of a parameter by its name.
+    fn of(wire: &str) -> Option<Self> {
+        match wire {
+            "offset" | "skip" => Some(Self::Offset),
+            "page" | "pagenumber" => Some(Self::Page),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of items before the page, -1 if it is not known.
+    fn offset(self, field: &FieldOf, limit: Option<&str>) -> String {
+        let value = match (self, limit) {
+            (Self::Offset, _) => "start".to_owned(),
+            (Self::Page, Some(limit)) => format!("(start - 1) * {limit}"),
+            (Self::Page, None) => "(if start == 1 then 0 else -1)".to_owned(),
+        };
+        if field.sort.ends_with('?') {
+            format!("(match {} {{ none => 0, some(start) => {value} }})", field.name)
+        } else {
+            value.replace("start", &field.name)
+        }
+    }
+}
+
 /// The contents of the request of a list.
 pub(super) struct ListRequest {
     /// The variable that says whether it asks for all items, and its value.
@@ -254,6 +307,12 @@ pub(super) struct ListRequest {
     /// True if the parameter is called like nothing but a limit.
     pub(super) is_plain_limit: bool,
     pub(super) filters: Vec<ListFilter>,
+    /// The variable that says whether nothing but the page is asked for, and its value.
+    pub(super) is_unfiltered: String,
+    pub(super) unfiltered_condition: String,
+    /// The variable for the number of items before the page, -1 if it is not known, and its value.
+    pub(super) offset: String,
+    pub(super) offset_value: String,
 }
 
 /// A query parameter that is called like a field of the items.

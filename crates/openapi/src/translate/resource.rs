@@ -30,6 +30,8 @@ pub(crate) enum ResourceRole {
     Delete,
     /// Does something else with an item.
     Act,
+    /// Lists what an item contains, or adds to it, where that has no paths of its own.
+    Below,
     /// Changes items that it does not name.
     Sweep,
 }
@@ -59,7 +61,7 @@ pub(crate) struct Resource {
     /// The variable for the key in the open request.
     pub(crate) asked: String,
     /// The collection path with `{}` for every parameter.
-    path: String,
+    pub(super) path: String,
     /// The record for keys with parents.
     key_record: String,
     /// The sort of ids: `int` or `string`.
@@ -107,6 +109,11 @@ impl Resource {
     /// Returns the variable for the item that the last request wrote.
     pub(crate) fn last_written(&self) -> String {
         format!("last_written_{}", self.singular)
+    }
+
+    /// Returns the variable for the first item that was created.
+    pub(crate) fn first_created(&self) -> String {
+        format!("first_created_{}", self.singular)
     }
 
     /// Returns the id of an item that an answer shows, as keys have it.
@@ -157,7 +164,7 @@ fn key_sort_of(sort: &str) -> Option<&'static str> {
 }
 
 /// Returns a path without its last slash and with `{}` for every parameter.
-fn shape_of(path: &str) -> String {
+pub(super) fn shape_of(path: &str) -> String {
     let step =
         |step: &str| if step.starts_with('{') && step.ends_with('}') { "{}".into() } else { step.to_owned() };
     path.trim_end_matches('/').split('/').map(step).collect::<Vec<String>>().join("/")
@@ -191,7 +198,7 @@ fn singular_of(word: &str) -> String {
 }
 
 /// Returns a name without case and separators, to compare `itemId` with `item_id`.
-fn plain_name(text: &str) -> String {
+pub(super) fn plain_name(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
@@ -238,8 +245,23 @@ impl Translator<'_> {
                 .filter(|&other| self.resources[other].parents.len() + 1 == self.resources[at].parents.len());
             self.resources[at].parent = fits;
         }
+        self.keep_nearest_roles();
         self.add_written_maps(&mut taken);
         self.add_missing_answers();
+    }
+
+    /// Removes the roles of operations that are about an item inside another one from the outer resource.
+    fn keep_nearest_roles(&mut self) {
+        for at in 0..self.asked.len() {
+            let is_outer = |role: &ResourceRole| matches!(role, ResourceRole::Act | ResourceRole::Below);
+            let of = |resource: &Resource| resource.roles.get(&at).map(|_| resource.path.len());
+            let nearest = self.resources.iter().filter_map(of).max();
+            for resource in &mut self.resources {
+                if Some(resource.path.len()) < nearest && resource.roles.get(&at).is_some_and(is_outer) {
+                    resource.roles.remove(&at);
+                }
+            }
+        }
     }
 
     fn find_resource(
@@ -303,6 +325,7 @@ impl Translator<'_> {
                 "POST" | "PUT" | "PATCH" | "DELETE" if is_below && names_item && !is_nested => {
                     ResourceRole::Act
                 }
+                "GET" | "POST" if is_below && names_item && is_nested => ResourceRole::Below,
                 "POST" if is_here && names_item => ResourceRole::Act,
                 "POST" | "PUT" | "PATCH" | "DELETE" if SWEEPING.contains(&last.as_str()) => {
                     ResourceRole::Sweep
@@ -342,89 +365,6 @@ impl Translator<'_> {
         let Some((sort, _)) = &answer.body else { return false };
         let members = self.records.get(sort.as_str()).map(Vec::as_slice).unwrap_or_default();
         sort.starts_with("list<") || members.iter().any(|member| member.sort.starts_with("list<"))
-    }
-
-    /// Returns the record that shows an item: that of the operation that gets it, or of the list.
-    fn shown_record(&self, resource: &Resource, parameter: &str) -> Option<String> {
-        let shown_by = |role: ResourceRole| {
-            let operations = resource.roles.iter().filter(move |(_, other)| **other == role);
-            operations.flat_map(|(at, _)| self.asked[*at].answers.iter()).filter(|answer| is_success(answer))
-        };
-        let by_get =
-            shown_by(ResourceRole::Get).find_map(|answer| self.view_with(resource, parameter, answer));
-        let by_list =
-            || shown_by(ResourceRole::List).find_map(|answer| self.list_with(resource, parameter, answer));
-        by_get.or_else(by_list).map(|view| view.record)
-    }
-
-    /// Returns the place of an item in an answer.
-    pub(super) fn item_view(&self, resource: &Resource, answer: &DocumentedResponse) -> Option<ItemView> {
-        self.view_with(resource, self.id_parameters.get(&resource.path)?, answer)
-    }
-
-    /// Returns the place of the items in the answer of a list; the view is that of an item `x`.
-    pub(super) fn list_view(
-        &self,
-        resource: &Resource,
-        answer: &DocumentedResponse,
-    ) -> Option<(String, ItemView)> {
-        let view = self.list_with(resource, self.id_parameters.get(&resource.path)?, answer)?;
-        Some((view.place.clone(), ItemView { place: "x".into(), ..view }))
-    }
-
-    fn view_with(
-        &self,
-        resource: &Resource,
-        parameter: &str,
-        answer: &DocumentedResponse,
-    ) -> Option<ItemView> {
-        let (sort, _) = answer.body.as_ref().filter(|_| is_json_body(answer))?;
-        let view = |record: &str, place: String| {
-            let id = self.id_member(record, parameter, resource)?;
-            Some(ItemView { place, record: record.to_owned(), id })
-        };
-        let direct = view(sort, "body".into());
-        let inner = || {
-            let members = self.records.get(sort.as_str())?;
-            members.iter().find_map(|member| view(&member.sort, format!("body.{}", member.name)))
-        };
-        direct.or_else(inner)
-    }
-
-    /// Returns the place of the list in the answer, with the record of its items.
-    fn list_with(
-        &self,
-        resource: &Resource,
-        parameter: &str,
-        answer: &DocumentedResponse,
-    ) -> Option<ItemView> {
-        let (sort, _) = answer.body.as_ref().filter(|_| is_json_body(answer))?;
-        let view = |list: &str, place: String| {
-            let record = list.strip_prefix("list<")?.strip_suffix('>')?;
-            let id = self.id_member(record, parameter, resource)?;
-            Some(ItemView { place, record: record.to_owned(), id })
-        };
-        let inner = || {
-            let members = self.records.get(sort.as_str())?;
-            members.iter().find_map(|member| view(&member.sort, format!("body.{}", member.name)))
-        };
-        view(sort, "body".into()).or_else(inner)
-    }
-
-    /// Returns the field of a record with the id of an item.
-    fn id_member(&self, record: &str, parameter: &str, resource: &Resource) -> Option<RecordMember> {
-        let members = self.records.get(record)?;
-        let (parameter, singular) = (plain_name(parameter), plain_name(&resource.singular));
-        let names =
-            [parameter, "id".into(), format!("{singular}id"), "uuid".into(), format!("{singular}uuid")];
-        let fits = |member: &&RecordMember| {
-            let sort = member.sort.trim_end_matches('?');
-            // A number can be written as a text of the path, but a text need not be a number.
-            sort == resource.id_sort || is_whole(sort)
-        };
-        names.iter().find_map(|name| {
-            members.iter().filter(fits).find(|member| plain_name(&member.wire) == *name).cloned()
-        })
     }
 
     /// Adds the variables for items that were written by requests whose answers do not show them.
@@ -516,6 +456,6 @@ impl Translator<'_> {
     }
 }
 
-fn is_json_body(answer: &DocumentedResponse) -> bool {
+pub(super) fn is_json_body(answer: &DocumentedResponse) -> bool {
     matches!(answer.kind, BodyKind::Json | BodyKind::JsonAs(_))
 }

@@ -35,6 +35,9 @@ pub(crate) struct ResourceRule {
     pub(crate) about: String,
     pub(crate) weight: RuleWeight,
     pub(crate) topic: RuleTopic,
+    /// The condition under which an answer speaks for the rule, if the rule is kept only if answers did: one that the
+    /// description does not suggest would hold by chance as long as nothing contradicts it.
+    pub(crate) support: Option<String>,
 }
 
 /// An answer with its rules.
@@ -57,6 +60,7 @@ pub(crate) struct RuleBook {
     /// True if every run begins with a service that was just started.
     pub(crate) is_restarted: bool,
     broken: BTreeSet<String>,
+    supported: BTreeSet<String>,
     statuses: BTreeMap<String, Vec<String>>,
     pub(crate) observables: Vec<TellingTransition>,
     /// The rules that are not required, for people.
@@ -76,8 +80,9 @@ impl RuleBook {
                 for (operation, status) in &observed.statuses {
                     statuses.entry(operation.clone()).or_default().push(status.clone());
                 }
-                let broken = observed.broken.clone();
-                Self { mode: RuleMode::Learned, is_restarted, broken, statuses, ..Self::default() }
+                let (broken, supported) = (observed.broken.clone(), observed.supported.clone());
+                let mode = RuleMode::Learned;
+                Self { mode, is_restarted, broken, supported, statuses, ..Self::default() }
             }
         }
     }
@@ -109,7 +114,7 @@ impl RuleBook {
             status: status.to_owned(),
             about: format!("{method} answers {status}, which is not documented"),
         };
-        self.observables.push(TellingTransition { transition: transition.to_owned(), fact });
+        self.observables.push(TellingTransition { transition: transition.to_owned(), answer: None, fact });
     }
 
     /// Returns the transitions of an answer.
@@ -137,17 +142,39 @@ impl RuleBook {
                 weight: rule.weight,
                 topic: rule.topic,
             };
-            self.observables.push(TellingTransition { transition: label, fact });
+            self.observables.push(TellingTransition {
+                transition: label,
+                answer: Some(plan.label.clone()),
+                fact,
+            });
+            let Some(support) = &rule.support else { continue };
+            let label = format!("{}_supports_{}", plan.label, at + 1);
+            let both = [support.clone(), rule.condition.clone()];
+            text.push_str(&self.transition_text(plan, &label, both.into_iter()));
+            let fact = ObservedFact::Supported { rule: rule.id.clone() };
+            self.observables.push(TellingTransition {
+                transition: label,
+                answer: Some(plan.label.clone()),
+                fact,
+            });
         }
         text
+    }
+
+    /// Returns whether answers spoke for a rule, if it needs that.
+    fn is_supported(&self, rule: &ResourceRule) -> bool {
+        rule.support.is_none() || self.supported.contains(&rule.id)
     }
 
     /// The transition of an answer that follows the rules which the service was not seen to break.
     fn required_text(&mut self, plan: &AnswerPlan) -> String {
         let mut text = String::new();
         let mut said = BTreeSet::new();
-        let (broken, kept): (Vec<&ResourceRule>, Vec<&ResourceRule>) =
-            plan.rules.iter().partition(|rule| self.is_broken(&rule.id));
+        let (broken, kept): (Vec<&ResourceRule>, Vec<&ResourceRule>) = plan
+            .rules
+            .iter()
+            .filter(|rule| self.is_supported(rule))
+            .partition(|rule| self.is_broken(&rule.id));
         for line in plan.origin.iter().filter(|_| !kept.is_empty() || !plan.updates.is_empty()) {
             text.push_str(&super::doc_comment(&with_articles(line)));
         }
@@ -307,6 +334,7 @@ impl FieldRules {
                     RuleWeight::Guess
                 },
                 topic: RuleTopic::State,
+                support: None,
             }
         };
         self.fields.iter().map(rule).collect()

@@ -6,7 +6,7 @@ use ioxide_openapi::{
 
 const NOTES: &str = include_str!("../../../cli/tests/it/openapi/notes.yaml");
 
-fn made(text: &str, rules: StateRules) -> Translation {
+fn translate_text(text: &str, rules: StateRules) -> Translation {
     let options = ServiceOptions { rules, ..ServiceOptions::default() };
     translate(text, &options).unwrap_or_else(|bad| panic!("{bad}"))
 }
@@ -25,7 +25,7 @@ fn says(made: &Translation, all: &[&str]) {
 
 #[test]
 fn a_resource_is_remembered() {
-    let made = made(NOTES, StateRules::Learned(Observations::default()));
+    let made = translate_text(NOTES, StateRules::Learned(Observations::default()));
     assert_eq!(made.resources, ["notes"]);
     says(
         &made,
@@ -46,7 +46,7 @@ fn a_resource_is_remembered() {
 fn a_broken_rule_is_left_out_with_a_note() {
     let broken = ["same_note.tag", "get_note_404.missing", "add_note_wrong_body.without title"];
     let observations = Observations { broken: broken.map(str::to_owned).into(), ..Observations::default() };
-    let made = made(NOTES, StateRules::Learned(observations));
+    let made = translate_text(NOTES, StateRules::Learned(observations));
     assert!(!made.model.contains("looks =="), "no request sets it: {}", made.model);
     says(
         &made,
@@ -64,7 +64,7 @@ fn a_broken_rule_is_left_out_with_a_note() {
 fn statuses_that_were_seen_are_allowed() {
     let seen = [("remove_note".to_owned(), "404".to_owned())];
     let observations = Observations { statuses: seen.into(), ..Observations::default() };
-    let made = made(NOTES, StateRules::Learned(observations));
+    let made = translate_text(NOTES, StateRules::Learned(observations));
     says(
         &made,
         &[
@@ -77,7 +77,7 @@ fn statuses_that_were_seen_are_allowed() {
 /// A model for learning forbids nothing that a rule forbids: each rule has a transition of its own.
 #[test]
 fn every_rule_can_be_seen_broken() {
-    let made = made(NOTES, StateRules::Learning);
+    let made = translate_text(NOTES, StateRules::Learning);
     let is_weighty = |fact: &ObservedFact| {
         matches!(fact, ObservedFact::Broken { weight: RuleWeight::Contradiction, about, .. }
             if about == "GET /notes/{id} does not succeed for a note that was deleted")
@@ -91,7 +91,7 @@ fn every_rule_can_be_seen_broken() {
 
 #[test]
 fn nothing_of_it_is_in_a_model_without_state() {
-    let made = made(NOTES, StateRules::Stateless);
+    let made = translate_text(NOTES, StateRules::Stateless);
     assert!(made.resources.is_empty() && made.wrong_requests == 0 && made.observables.is_empty());
     assert!(!made.model.contains("map<"), "{}", made.model);
 }
@@ -121,7 +121,7 @@ fn collections_in_collections_have_keys_of_both() {
                 "404": {"description": ""}}}}
         }, "components": {"schemas": {"Member": {"type": "object", "required": ["id", "role"], "properties": {
             "id": {"type": "string", "format": "uuid"}, "role": {"type": "string", "enum": ["chief", "other"]}}}}}}"##;
-    let made = made(text, StateRules::Learned(Observations::default()));
+    let made = translate_text(text, StateRules::Learned(Observations::default()));
     says(
         &made,
         &[
@@ -152,7 +152,7 @@ fn swagger_2_is_translated() {
                     "responses": {"204": {"description": ""}}}}},
         "definitions": {"Pet": {"type": "object", "required": ["id", "name"],
             "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}}}"##;
-    let made = made(text, StateRules::Stateless);
+    let made = translate_text(text, StateRules::Stateless);
     assert_eq!(made.counts, (3, 3));
     says(
         &made,
@@ -217,6 +217,87 @@ fn a_record_may_hold_a_map_of_itself() {
         "components": {"schemas": {"P": {"type": "object", "properties": {
             "name": {"type": "string", "maxLength": 5},
             "parts": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/P"}}}}}}}"##;
-    let made = made(text, StateRules::Stateless);
+    let made = translate_text(text, StateRules::Stateless);
     assert!(made.notes.iter().any(|note| note.text.contains("hold each other")), "{:?}", made.notes);
+}
+
+const SHOP: &str = r##"{"openapi": "3.0.0", "info": {"title": "Shop", "version": "1"}, "paths": {
+    "/stats": {"get": {"operationId": "stats", "responses": {"200": {"description": "", "content":
+        {"application/json": {"schema": {"type": "object", "required": ["items"], "properties": {
+            "items": {"type": "integer"}}}}}}}}},
+    "/items": {
+        "get": {"operationId": "list", "parameters": [
+                {"name": "page", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 1}},
+                {"name": "per_page", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 10}}],
+            "responses": {"200": {"description": "", "content": {"application/json": {"schema":
+                {"type": "array", "items": {"$ref": "#/components/schemas/Item"}}}}}}},
+        "post": {"operationId": "add", "requestBody": {"required": true, "content": {"application/json": {"schema":
+                {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}}}},
+            "responses": {"201": {"description": "", "content": {"application/json": {"schema":
+                {"$ref": "#/components/schemas/Item"}}}}, "400": {"description": ""}}}},
+    "/items/{id}": {
+        "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}],
+        "get": {"operationId": "show", "responses": {"200": {"description": "", "content":
+            {"application/json": {"schema": {"$ref": "#/components/schemas/Item"}}}}, "404": {"description": ""}}},
+        "delete": {"operationId": "remove", "responses": {"204": {"description": ""}, "404": {"description": ""}}}},
+    "/items/{id}/notes": {
+        "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}],
+        "get": {"operationId": "notes", "responses": {"200": {"description": "", "content": {"application/json":
+            {"schema": {"type": "array", "items": {"type": "string"}}}}}, "404": {"description": ""}}},
+        "post": {"operationId": "note", "responses": {"201": {"description": ""}, "404": {"description": ""}}}},
+    "/items/{id}/move": {
+        "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}],
+        "post": {"operationId": "move", "requestBody": {"required": true, "content": {"application/json": {"schema":
+                {"type": "object", "required": ["delta"], "properties": {"delta": {"type": "integer"}}}}}},
+            "responses": {"200": {"description": "", "content": {"application/json": {"schema":
+                {"$ref": "#/components/schemas/Item"}}}}, "404": {"description": ""}}}}
+    }, "components": {"schemas": {"Item": {"type": "object", "required": ["id", "name", "quantity"], "properties": {
+        "id": {"type": "integer"}, "name": {"type": "string"}, "quantity": {"type": "integer"}}}}}}"##;
+
+fn translate_shop(rules: StateRules) -> Translation {
+    let options = ServiceOptions { rules, is_restarted: true, ..ServiceOptions::default() };
+    translate(SHOP, &options).unwrap_or_else(|bad| panic!("{bad}"))
+}
+
+/// Rules about numbers are in the model if answers spoke for them, and only then.
+#[test]
+fn a_rule_that_nothing_suggests_needs_support() {
+    let numbers = [
+        ("stats_200.counts.items.items", "body.items == created_items.size()"),
+        ("list_200.page", "list_from > 0"),
+        ("add_201.constant.quantity", "first.quantity == body.quantity"),
+        ("notes_200.number", "some(n) => body.length() == n"),
+        ("move_200.sum.quantity.delta", "body.quantity == known.quantity + sent.delta"),
+    ];
+    let learning = translate_shop(StateRules::Learning);
+    for (rule, condition) in numbers {
+        let is_it = |fact: &ObservedFact| matches!(fact, ObservedFact::Supported { rule: of } if of == rule);
+        assert!(learning.observables.iter().any(|observable| is_it(&observable.fact)), "{rule}");
+        says(&learning, &[condition]);
+        let unsupported = translate_shop(StateRules::Learned(Observations::default()));
+        assert!(!flat(&unsupported.model).contains(condition), "{}", unsupported.model);
+        let supported = [rule.to_owned()].into();
+        let observations = Observations { supported, ..Observations::default() };
+        says(&translate_shop(StateRules::Learned(observations.clone())), &[condition]);
+        let broken = Observations { broken: [rule.to_owned()].into(), ..observations };
+        let broken = translate_shop(StateRules::Learned(broken));
+        assert!(!flat(&broken.model).contains(condition), "{}", broken.model);
+    }
+}
+
+/// Requests for what exists outweigh the others, deletes are rare, and wrong requests are a tenth.
+#[test]
+fn weights_favour_what_exists() {
+    let made = translate_shop(StateRules::Learned(Observations::default()));
+    let text = flat(&made.model);
+    let weight = |label: &str| {
+        let (before, _) = text.split_once(&format!(" {label}: on")).unwrap_or_else(|| panic!("{text}"));
+        let last = before.rsplit(' ').next().unwrap_or_default();
+        let number = last.strip_prefix("@weight(").and_then(|last| last.strip_suffix(')'));
+        number.map_or(1, |number| number.parse::<u32>().unwrap_or(0))
+    };
+    assert!(weight("ask_show_that_exists") > 5 * weight("ask_show"), "{text}");
+    assert!(weight("ask_remove_that_exists") * 3 < weight("ask_add_while_few"), "{text}");
+    assert!(weight("ask_notes_that_exists") > weight("ask_notes"), "{text}");
+    assert!(weight("ask_add_wrong_body") < weight("ask_add_while_few"), "{text}");
 }

@@ -24,7 +24,7 @@ use crate::load;
 /// The files of such a project, and what they are.
 const FILES: [(&str, &str); 2] = [
     ("api.iox", "the model: every operation, every documented response"),
-    ("ioxide.toml", "the system `api`: how they are requests and answers"),
+    ("ioxide.toml", "the system `api`: its address, and the HTTP request of every operation"),
 ];
 
 /// The number of notes that are shown; all of them stand in the model. Chosen by feel: more is not read.

@@ -1,0 +1,333 @@
+//! Rules that neither the description nor the paths suggest, but that many services follow: counters, pages, sums and
+//! the values that every new item has.
+//!
+//! Each of them is kept only if the service was seen to follow it several times, and never to break it.
+
+use super::listing::ListRequest;
+use super::resource::{ItemView, Resource, ResourceRole, is_success, is_whole, shape_of};
+use super::rule::{AnswerPlan, ResourceRule};
+use super::{DocumentedResponse, FieldLocation, Translator};
+use crate::name;
+use crate::{RuleTopic, RuleWeight};
+
+/// Names of members of a page that say how many items all pages have.
+const TOTALS: [&str; 7] = ["total", "totalcount", "totalitems", "count", "totalresults", "size", "length"];
+/// The number of items from which on a number that is equal to theirs counts. With fewer it is by chance.
+const MIN_COUNT: u32 = 2;
+
+/// The size from which on a number that all new items have in common may be a time. Chosen by feel.
+const MAX_CONSTANT: u32 = 1_000_000;
+
+/// A list inside an item that has no paths for its own items.
+pub(super) struct ItemContents {
+    /// `events`.
+    pub(super) word: String,
+    /// The variable for their numbers, by item.
+    pub(super) counts: String,
+    /// The path with `{}` for parameters.
+    shape: String,
+}
+
+/// A rule that needs support, without its weight and topic.
+struct GuessedRule {
+    id: String,
+    condition: String,
+    support: String,
+    about: String,
+}
+
+impl From<GuessedRule> for ResourceRule {
+    fn from(guess: GuessedRule) -> Self {
+        Self {
+            id: guess.id,
+            condition: guess.condition,
+            about: guess.about,
+            weight: RuleWeight::Guess,
+            topic: RuleTopic::State,
+            support: Some(guess.support),
+        }
+    }
+}
+
+impl Translator<'_> {
+    /// Returns the lists inside the items of a resource.
+    pub(super) fn contents_of(&self, resource: &Resource) -> Vec<ItemContents> {
+        let below = resource.roles.iter().filter(|(_, role)| **role == ResourceRole::Below);
+        let lists = below.filter(|(at, _)| self.contents_list(**at).is_some());
+        lists
+            .map(|(at, _)| {
+                let shape = shape_of(&self.asked[*at].path);
+                let word = name::snake_case(shape.rsplit('/').next().unwrap_or_default());
+                let counts = format!("number_of_{word}_of_{}", resource.singular);
+                ItemContents { word, counts, shape }
+            })
+            .collect()
+    }
+
+    /// Returns the list that the answers of an operation show as a whole; `None` if a query can ask for a part of it.
+    fn contents_list(&self, at: usize) -> Option<String> {
+        let asked = &self.asked[at];
+        if asked.method != "GET" || asked.fields.iter().any(|field| field.place == FieldLocation::Query) {
+            return None;
+        }
+        asked.answers.iter().filter(|answer| is_success(answer)).find_map(|answer| self.list_place(answer))
+    }
+
+    /// Returns the place of the list in the body of an answer.
+    fn list_place(&self, answer: &DocumentedResponse) -> Option<String> {
+        let (sort, _) = answer.body.as_ref()?;
+        if sort.starts_with("list<") {
+            return Some("body".to_owned());
+        }
+        let members = self.records.get(sort.as_str())?;
+        let lists: Vec<_> = members.iter().filter(|member| member.sort.starts_with("list<")).collect();
+        match lists[..] {
+            [list] => Some(format!("body.{}", list.name)),
+            _ => None,
+        }
+    }
+
+    /// A list inside an item: it has as many items as before, and one more for each that was added.
+    pub(super) fn plan_below(
+        &mut self,
+        resource: &Resource,
+        (at, answer): (usize, &DocumentedResponse),
+        plan: &mut AnswerPlan,
+        method: &str,
+    ) {
+        let shape = shape_of(&self.asked[at].path);
+        let contents = self.contents_of(resource);
+        let Some(below) = contents.iter().find(|below| below.shape == shape) else { return };
+        let (counts, key) = (&below.counts, &resource.asked);
+        if self.asked[at].method != "GET" {
+            plan.updates.push(format!(
+                "{counts} = (match {counts}.get({key}) {{ none => {counts}, some(n) => {counts}.with({key}, n + 1) }})"
+            ));
+            return;
+        }
+        let Some(list) = self.list_place(answer) else { return };
+        let holds = |else_: &str, condition: &str| {
+            format!("(match {counts}.get({key}) {{ none => {else_}, some(n) => {condition} }})")
+        };
+        plan.rules.push(
+            GuessedRule {
+                id: format!("{}.number", plan.label),
+                condition: holds("true", &format!("{list}.length() == n")),
+                support: holds("false", &format!("n >= {MIN_COUNT}")),
+                about: format!("{method} lists the {} that were there, and those added since", below.word),
+            }
+            .into(),
+        );
+        plan.updates.push(format!("{counts}[{key}] = {list}.length()"));
+    }
+
+    /// Returns the condition under which the number of items of a collection is known, and that number.
+    fn exact_count(&self, resource: &Resource) -> Option<(String, String)> {
+        let (created, asked) = (&resource.created, &resource.asked);
+        if resource.parents.is_empty() {
+            return self.rules.is_restarted.then(|| ("true".to_owned(), format!("{created}.size()")));
+        }
+        let beside: Vec<String> =
+            resource.parents.iter().map(|(name, _)| format!("k.{name} == {asked}.{name}")).collect();
+        let count = format!("{{k for k in {created} if {}}}.size()", beside.join(" && "));
+        let parent = self.resources.get(resource.parent?)?;
+        let values: Vec<String> =
+            resource.parents.iter().map(|(name, _)| format!("{asked}.{name}")).collect();
+        let (id, before) = values.split_last()?;
+        Some((format!("{}.has({})", parent.created, parent.key(before, id)), count))
+    }
+
+    /// Adds the rules about the numbers of items of a page, and of all pages.
+    pub(super) fn add_page_rules(
+        &self,
+        resource: &Resource,
+        answer: &DocumentedResponse,
+        (list, place): (&ListRequest, &str),
+        plan: &mut AnswerPlan,
+        method: &str,
+    ) {
+        let (from, most) = (&list.offset, &list.page);
+        let length_of = |all: &str| {
+            let rest = format!("{all} - {from}");
+            let rest = match &list.limit {
+                Some(_) => format!("(if {rest} < {most} then {rest} else {most})"),
+                None => rest,
+            };
+            format!("{place}.length() == (if {all} <= {from} then 0 else {rest})")
+        };
+        let is_bounded = list.limit.as_ref().map(|_| format!("{most} > 0"));
+        let label = plan.label.clone();
+        let mut add = |id: &str, when: Vec<String>, condition: String, support: String, about: String| {
+            let when = when.into_iter().chain(is_bounded.clone()).collect::<Vec<_>>().join(" && ");
+            let guess = GuessedRule {
+                id: format!("{label}.{id}"),
+                condition: format!("({when} => {condition})"),
+                support: format!("{when} && {support}"),
+                about,
+            };
+            plan.rules.push(guess.into());
+        };
+        if let Some((when, count)) = self.exact_count(resource) {
+            let unfiltered = || vec![list.is_unfiltered.clone(), when.clone()];
+            add(
+                "number",
+                unfiltered().into_iter().chain([format!("{from} == 0")]).collect(),
+                length_of(&count),
+                format!("{count} >= {MIN_COUNT}"),
+                format!("{method} lists as many {} as there are", resource.items),
+            );
+            add(
+                "page",
+                unfiltered().into_iter().chain([format!("{from} > 0")]).collect(),
+                length_of(&count),
+                format!("{count} > {from}"),
+                format!("{method} lists the rest of the {} on later pages", resource.items),
+            );
+            for total in self.number_members(answer) {
+                add(
+                    &format!("counts.{total}"),
+                    unfiltered(),
+                    format!("body.{total} == {count}"),
+                    format!("{count} >= {MIN_COUNT}"),
+                    format!("{method} shows the number of {} in `{total}`", resource.items),
+                );
+            }
+        }
+        let is_total = |member: &String| TOTALS.contains(&member.replace('_', "").as_str());
+        for total in self.number_members(answer).into_iter().filter(is_total) {
+            let total = format!("body.{total}");
+            add(
+                "of_total",
+                vec![format!("{from} >= 0")],
+                length_of(&total),
+                format!("{total} > {from} && {total} >= {MIN_COUNT}"),
+                format!("{method} lists as many {} as `{total}` and the page say", resource.items),
+            );
+        }
+    }
+
+    /// Returns the members of the body of an answer that are whole numbers.
+    fn number_members(&self, answer: &DocumentedResponse) -> Vec<String> {
+        let Some((sort, _)) = &answer.body else { return Vec::new() };
+        let members = self.records.get(sort.as_str()).map(Vec::as_slice).unwrap_or_default();
+        members.iter().filter(|member| is_whole(&member.sort)).map(|member| member.name.clone()).collect()
+    }
+
+    /// Adds the rules that a number which an operation shows is that of the items of a resource, for a service that
+    /// begins empty.
+    pub(super) fn add_counter_rules(
+        &self,
+        at: usize,
+        answer: &DocumentedResponse,
+        plan: &mut AnswerPlan,
+        method: &str,
+    ) {
+        if self.asked[at].method != "GET" || !self.asked[at].fields.is_empty() {
+            return;
+        }
+        for resource in self.resources.iter().filter(|resource| resource.parents.is_empty()) {
+            let Some((_, count)) = self.exact_count(resource) else { continue };
+            for member in self.number_members(answer) {
+                let guess = GuessedRule {
+                    id: format!("{}.counts.{member}.{}", plan.label, resource.items),
+                    condition: format!("body.{member} == {count}"),
+                    support: format!("{count} >= {MIN_COUNT}"),
+                    about: format!("{method} shows the number of {} in `{member}`", resource.items),
+                };
+                plan.rules.push(guess.into());
+            }
+        }
+    }
+
+    /// Adds the rules that every new item has the same values in fields that no request sets.
+    pub(super) fn add_constant_rules(
+        &self,
+        resource: &Resource,
+        view: &ItemView,
+        plan: &mut AnswerPlan,
+        method: &str,
+    ) {
+        let Some(value) = self.known_value(resource, view) else { return };
+        let (first, set) = (resource.first_created(), self.fields_set(resource));
+        let known = self.records.get(&resource.known).map(Vec::as_slice).unwrap_or_default();
+        let is_plain = |sort: &str| sort == "bool" || is_whole(sort) || self.enums.contains_key(sort);
+        for member in known {
+            let sort = member.sort.trim_end_matches('?');
+            let is_number_or_none = member.sort.ends_with('?') && is_whole(sort);
+            if set.contains(&member.name)
+                || member.wire == view.id.wire
+                || !is_plain(sort)
+                || is_number_or_none
+            {
+                continue;
+            }
+            let shown = self.records.get(&view.record).into_iter().flatten();
+            let Some(shown) = shown.into_iter().find(|other| other.wire == member.wire) else { continue };
+            let same = format!("first.{} == {}.{}", member.name, view.place, shown.name);
+            // A large number may be a time, which is the same for items that are created at once.
+            let is_small = match is_whole(&member.sort) {
+                true => format!("-{MAX_CONSTANT} < first.{} < {MAX_CONSTANT}", member.name),
+                false => "true".to_owned(),
+            };
+            let guess = GuessedRule {
+                id: format!("{}.constant.{}", plan.label, member.name),
+                condition: format!(
+                    "(match {first} {{ none => true, some(first) => ({is_small} => {same}) }})"
+                ),
+                support: format!("(match {first} {{ none => false, some(first) => {is_small} }})"),
+                about: format!("{method} gives every new {} the same `{}`", resource.singular, member.wire),
+            };
+            plan.rules.push(guess.into());
+        }
+        plan.updates
+            .push(format!("{first} = (match {first} {{ none => some({value}), some(_) => {first} }})"));
+    }
+
+    /// Adds the rules that an operation adds a number that was sent to a number of the item, or subtracts it.
+    pub(super) fn add_sum_rules(
+        &self,
+        resource: &Resource,
+        (at, answer): (usize, &DocumentedResponse),
+        plan: &mut AnswerPlan,
+        method: &str,
+    ) {
+        let Some((variable, record)) = self.sent_variable(at) else { return };
+        let Some(view) = self.item_view(resource, answer) else { return };
+        let members = |record: &str| self.records.get(record).cloned().unwrap_or_default();
+        let known = members(&resource.known);
+        let set = self.fields_set(resource);
+        for sent in members(&record).iter().filter(|member| is_whole(&member.sort)) {
+            for shown in members(&view.record).iter().filter(|member| is_whole(&member.sort)) {
+                let Some(before) = known.iter().find(|member| member.wire == shown.wire) else { continue };
+                if before.sort != shown.sort || shown.wire == view.id.wire || set.contains(&before.name) {
+                    continue;
+                }
+                for (sign, name) in [("+", "sum"), ("-", "difference")] {
+                    let holds = |else_: &str, condition: &str| {
+                        format!(
+                            "(match {variable} {{ none => {else_}, some(sent) => (match {}.get({}) {{ none => {else_}, \
+                             some(known) => {condition} }}) }})",
+                            resource.items, resource.asked
+                        )
+                    };
+                    let guess = GuessedRule {
+                        id: format!("{}.{name}.{}.{}", plan.label, shown.name, sent.name),
+                        condition: holds(
+                            "true",
+                            &format!(
+                                "{}.{} == known.{} {sign} sent.{}",
+                                view.place, shown.name, before.name, sent.name
+                            ),
+                        ),
+                        support: holds("false", &format!("sent.{} != 0", sent.name)),
+                        about: format!(
+                            "{method} changes `{}` of the {} by `{}`",
+                            shown.wire, resource.singular, sent.wire
+                        ),
+                    };
+                    plan.rules.push(guess.into());
+                }
+            }
+        }
+    }
+}
