@@ -209,10 +209,14 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
     let document = OpenApiDocument::new(&tree)?;
     let mut loose = BTreeSet::new();
     loop {
-        let rules = RuleBook::new(&options.rules, options.is_restarted);
+        let url = project::service_url(&document, options);
+        let credential = Credential::find(&document, &options.variables, &url);
+        // A service that is asked for a token before every run is not restarted.
+        let is_restarted = options.is_restarted && !credential.as_ref().is_some_and(Credential::is_fetched);
+        let rules = RuleBook::new(&options.rules, is_restarted);
         let mut translator =
             Translator::new(&document, &options.allow, rules).with_any_json_at(loose.clone());
-        translator = translator.with_credential(Credential::find(&document, &options.variables));
+        translator = translator.with_credential(credential);
         translator.translate_operations();
         if translator.count_messages().0 == 0 {
             return Err(BadDescription::Empty);

@@ -27,7 +27,8 @@ pub(crate) fn write_project(
     if let Some(start) = &options.start {
         text.push_str(&format!("start = {}\nready_ms = {READY_TIMEOUT_MS}\n", toml_string(start)));
     }
-    text.push_str(reset_text(options));
+    let fetched = translator.credential.as_ref().filter(|credential| credential.is_fetched());
+    text.push_str(&fetched.map_or_else(|| reset_text(options).to_owned(), Credential::fetch_lines));
     text.push_str(&credential::credential_lines(document, translator.credential.as_ref()));
     text.push_str(&json_keys(&translator.form));
     text.push_str("\n[sut.api.inputs]\n");
@@ -76,7 +77,7 @@ fn reset_text(options: &ServiceOptions) -> &'static str {
 
 /// Returns the address of the service: the one given, or a port of this machine if the service is started with
 /// `{port}`, or the one in the description.
-fn service_url(document: &OpenApiDocument<'_>, options: &ServiceOptions) -> String {
+pub(crate) fn service_url(document: &OpenApiDocument<'_>, options: &ServiceOptions) -> String {
     if let Some(url) = &options.url {
         return url.clone();
     }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use ioxide_record::secrets::percent_encode;
 use ioxide_wire::adapter::http::HttpProtocol;
 use ioxide_wire::adapter::text::{ConnectionInput, Disconnection, MessageFormat, TextProtocol};
 use ioxide_wire::adapter::{Framing, ResetStep};
@@ -354,13 +355,18 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
     }
     let own = ["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket", "operation"];
     table.only(&[&own[..], more].concat())?;
+    let headers = table.texts("headers")?;
+    let is_form = headers.iter().any(|(name, value)| {
+        name.eq_ignore_ascii_case("content-type") && value.contains("x-www-form-urlencoded")
+    });
+    let body = |text: String| if is_form { form_template(&text) } else { template(&text) };
     Ok(RequestConfig {
         method: table.text("method")?.unwrap_or_else(|| "GET".into()),
         path: template(&table.require("path", table.text("path")?)?),
         query: templates(table.texts("query")?),
-        headers: from_environment(table, table.texts("headers")?)?,
+        headers: from_environment(table, headers)?,
         cookies: templates(table.texts("cookies")?),
-        body: table.json_template("body")?.map(|body| template(&body)),
+        body: table.json_template("body")?.map(body),
         chunked: table.truth("chunked")?.unwrap_or(false),
         websocket: table.truth("websocket")?.unwrap_or(false),
         over,
@@ -431,6 +437,12 @@ pub(super) fn with_variables(text: &str) -> String {
 /// Returns a template with `${NAME}` replaced by that variable of the environment, if it is set.
 pub(super) fn template(text: &str) -> String {
     let value = |name: &str| Ok::<_, Infallible>(variable(name).map(|value| escape_template(&value)));
+    replace_variables(text, value).unwrap_or_else(|never| match never {})
+}
+
+/// Returns the template of a form: a variable of the environment is one value, whatever letters it has.
+fn form_template(text: &str) -> String {
+    let value = |name: &str| Ok::<_, Infallible>(variable(name).map(|value| percent_encode(&value)));
     replace_variables(text, value).unwrap_or_else(|never| match never {})
 }
 

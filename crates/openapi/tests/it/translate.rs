@@ -28,6 +28,45 @@ fn says(made: &Translation, all: &[&str]) {
     }
 }
 
+/// Tokens of OAuth2 are fetched before every run, from the service itself; a token that is given comes first.
+#[test]
+fn tokens_are_fetched_by_password_or_by_the_secret_of_a_client() {
+    let text = |flow: &str, url: &str| {
+        format!(
+            "openapi: 3.1.0\ninfo: {{title: T, version: '1'}}\nservers: [{{url: 'http://h:1/v1'}}]\npaths:\n  /a:\n    \
+             get: {{responses: {{'200': {{description: ok}}}}}}\ncomponents:\n  securitySchemes:\n    \
+             o: {{type: oauth2, flows: {{{flow}: {{tokenUrl: '{url}', scopes: {{}}}}}}}}\n"
+        )
+    };
+    let with = |text: &str, variables: &[&str]| {
+        let variables = variables.iter().map(|&name| name.to_owned()).collect();
+        let made = translate(text, &ServiceOptions { variables, ..ServiceOptions::default() });
+        made.expect("it is a description")
+    };
+    let user = ["API_USER", "API_PASSWORD"];
+    for url in ["/v1/token", "token", "http://h:1/v1/token"] {
+        let made = with(&text("password", url), &user);
+        says(
+            &made,
+            &[
+                "path = \"/token\", headers = { content-type = \"application/x-www-form-urlencoded\" }, body = \
+                 \"grant_type=password&username=${API_USER}&password=${API_PASSWORD}\"",
+                "headers = { \"Authorization\" = \"Bearer {access_token}\" }",
+                "captures = { access_token = { json = \"/access_token\" } }",
+            ],
+        );
+    }
+    let client = with(&text("clientCredentials", "token"), &["API_CLIENT_ID", "API_CLIENT_SECRET"]);
+    let basic = "Authorization = \"Basic ${API_CLIENT_ID:API_CLIENT_SECRET}\"";
+    says(&client, &[basic, "grant_type=client_credentials"]);
+    let given = with(&text("password", "token"), &["API_TOKEN", "API_USER", "API_PASSWORD"]);
+    says(&given, &["Bearer ${API_TOKEN}"]);
+    for elsewhere in ["https://login.example.org/token", "/oauth/token"] {
+        let made = with(&text("password", elsewhere), &user);
+        assert!(!made.project.contains("grant_type"), "{}", made.project);
+    }
+}
+
 /// Defect: a header parameter `authorization` was left out without a word.
 #[test]
 fn a_parameter_with_the_authorization_is_the_credential_or_is_listed() {

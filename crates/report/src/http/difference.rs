@@ -17,9 +17,14 @@ const MAX_VALUE: usize = 100;
 /// The depth up to which items are looked for: the answer, an envelope, a list in it, its items.
 const MAX_DEPTH: usize = 4;
 
+/// The member that identifies an item, with its value.
+type Identity = (&'static str, Json);
+/// An item of an answer.
+type AnsweredItem<'j> = (Identity, &'j Map<String, Json>);
+
 /// An item with the members known of it, and the request that showed each of them last.
 struct KnownItem {
-    identity: (&'static str, Json),
+    identity: Identity,
     members: Vec<(String, Json, usize)>,
     /// The request that made it, with its path; `None` if another one showed it first.
     made: Option<(usize, String)>,
@@ -65,7 +70,7 @@ pub(super) fn difference_lines(exchanges: &[HttpExchange]) -> Vec<String> {
 /// Returns the members of an item that were others before.
 fn item_lines(
     known: &[KnownItem],
-    identity: &(&'static str, Json),
+    identity: &Identity,
     item: &Map<String, Json>,
     title: &dyn Fn(usize) -> String,
 ) -> Vec<String> {
@@ -92,7 +97,7 @@ fn missing_lines(
     known: &[KnownItem],
     last: &HttpExchange,
     answer: &Json,
-    items: &[((&'static str, Json), &Map<String, Json>)],
+    items: &[AnsweredItem<'_>],
     title: &dyn Fn(usize) -> String,
 ) -> Vec<String> {
     let is_list = |json: &Json| json.is_array();
@@ -162,11 +167,7 @@ impl KnownItem {
 }
 
 /// Adds the objects with an identity in `json`, outermost first; what is inside an item is a part of it.
-fn find_items<'j>(
-    json: &'j Json,
-    depth: usize,
-    found: &mut Vec<((&'static str, Json), &'j Map<String, Json>)>,
-) {
+fn find_items<'j>(json: &'j Json, depth: usize, found: &mut Vec<AnsweredItem<'j>>) {
     if depth == 0 {
         return;
     }
