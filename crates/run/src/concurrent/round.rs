@@ -51,7 +51,7 @@ enum RoundEnd {
     Inconsistent,
     /// Nothing from here on can be wrong.
     Unspecified,
-    Failed(FailureCause),
+    Failed(Box<FailureCause>),
     Trouble(AdapterError),
     /// The user or the time ended it.
     Stopped,
@@ -125,7 +125,7 @@ fn decide(
 ) -> RoundVerdict {
     match end {
         Err(RoundEnd::Trouble(error)) => return RoundVerdict::Trouble(error),
-        Err(RoundEnd::Failed(cause)) => return RoundVerdict::Failed(cause),
+        Err(RoundEnd::Failed(cause)) => return RoundVerdict::Failed(*cause),
         Err(RoundEnd::Unspecified) => return RoundVerdict::Passed,
         Ok(()) | Err(RoundEnd::Inconsistent | RoundEnd::Stopped) => (),
     }
@@ -226,7 +226,7 @@ impl RoundRun<'_, '_, '_, '_, '_> {
             && !self.recorder.has_faults
             && let Some(how) = self.injector.find_end()
         {
-            return Err(RoundEnd::Failed(FailureCause::Ended(how)));
+            return Err(RoundEnd::Failed(Box::new(FailureCause::Ended(how))));
         }
         Ok(())
     }
@@ -312,11 +312,13 @@ impl RoundRecorder<'_, '_, '_> {
         let client = self.names.name(call.client).to_string();
         match call.result {
             CallResult::Answered(_) | CallResult::Open => Ok(()),
-            CallResult::Unasked(output) => Err(RoundEnd::Failed(FailureCause::Unasked { client, output })),
+            CallResult::Unasked(output) => {
+                Err(RoundEnd::Failed(Box::new(FailureCause::Unasked { client, output })))
+            }
             // What a killed or cut-off system says is not its fault; the operation is open.
             CallResult::Misbehaved(_) if self.has_faults => Ok(()),
             CallResult::Misbehaved(error) => {
-                Err(RoundEnd::Failed(FailureCause::Misbehaved { client, error }))
+                Err(RoundEnd::Failed(Box::new(FailureCause::Misbehaved { client, error })))
             }
             CallResult::Trouble(error) => Err(RoundEnd::Trouble(error)),
         }
