@@ -10,8 +10,8 @@ use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision};
 
-/// The time for one part of an explanation, where explanations have a limit. Chosen by feel: what is not decided by then
-/// is shown as possible.
+/// The time for one part of an explanation, where explanations have a limit. Chosen by feel: what is not decided by
+/// then is shown as possible.
 const MAX_EXPLANATION_TIME: Duration = Duration::from_secs(1);
 
 /// The context of symbolic execution over one model.

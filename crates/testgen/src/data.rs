@@ -11,8 +11,9 @@
 //! constants of the guard and of the model), small, at the edge of a machine word, or of any magnitude; texts too,
 //! and where the guard has a pattern, by a walk through it, or as long as the guard allows. A field that is looked up
 //! in a collection is mostly a key that is there, and always if the guard demands it. One time in four a field is moved
-//! to the edge of a comparison. Values that the guard rejects are drawn again. If no draw fits, and mostly where the guard equates fields with terms over each other, the solver is
-//! asked for diverse valuations: spread most of the time, at the bounds, or by patterns of equality.
+//! to the edge of a comparison. Values that the guard rejects are drawn again. If no draw fits, and mostly where the
+//! guard equates fields with terms over each other, the solver is asked for diverse valuations: spread most of the
+//! time, at the bounds, or by patterns of equality.
 //!
 //! *Promises.* [`PickedValues::Impossible`] is a proof; [`PickedValues::Unknown`] is neither yes nor no.
 

@@ -265,9 +265,10 @@ impl Translator<'_> {
             let Some(shown) = shown.into_iter().find(|other| other.wire == member.wire) else { continue };
             let same = format!("first.{} == {}.{}", member.name, view.place, shown.name);
             // A large number may be a time, which is the same for items that are created at once.
-            let is_small = match is_whole(&member.sort) {
-                true => format!("-{MAX_CONSTANT} < first.{} < {MAX_CONSTANT}", member.name),
-                false => "true".to_owned(),
+            let is_small = if is_whole(&member.sort) {
+                format!("-{MAX_CONSTANT} < first.{} < {MAX_CONSTANT}", member.name)
+            } else {
+                "true".to_owned()
             };
             let guess = GuessedRule {
                 id: format!("{}.constant.{}", plan.label, member.name),

@@ -1,8 +1,8 @@
-//! How often each request is sent: mostly about what exists, seldom what removes it, and now and then a wrong one.
+//! The weights of requests: mostly about what exists, seldom what removes it, and now and then a wrong one.
 //!
-//! A service shows most of its faults in items that exist, and some only if there are several, on a later page, or after
-//! one was deleted. So the request of an operation is several transitions, each with a weight: for what exists, for what
-//! was deleted, for anything else; while there are few items, and later; for a page after the first.
+//! A service shows most of its faults in items that exist, and some only if there are several, on a later page, or
+//! after one was deleted. So the request of an operation is several transitions, each with a weight: for what exists,
+//! for what was deleted, for anything else; while there are few items, and later; for a page after the first.
 
 use super::resource::{Resource, ResourceRole, path_fields};
 use super::rule::RuleMode;

@@ -309,7 +309,8 @@ fn an_explanation_without_time_changes_no_verdict() {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
     let mut model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
-    let (ask, told) = (model.sts.gate_named("ask").unwrap(), model.sts.gate_named("told").unwrap());
+    let gate = |name: &str| model.sts.gate_named(name).expect("a gate");
+    let (ask, told) = (gate("ask"), gate("told"));
     let forbidden_within = |model: &mut Model, halt_after: Option<fn(Option<Duration>) -> Halt>| {
         let mut solver = solver();
         let mut cx = Ctx::new(model, &mut solver);

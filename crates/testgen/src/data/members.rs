@@ -8,6 +8,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
+use ioxide_model::collection::CollectionValue;
 use ioxide_model::term::{Term, TermNode, TermOp, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
@@ -22,12 +23,12 @@ const RECENT_PERCENT: u32 = 45;
 const HELD_PERCENT: u32 = 85;
 
 /// The values of some fields with which a conjunct of a guard holds.
-type FieldValues = Vec<(VarId, Value)>;
+type MemberFields = Vec<(VarId, Value)>;
 
 /// A conjunct of a guard that holds only for members of collections.
 #[derive(Clone, Debug)]
 pub(super) struct DemandedMember {
-    choices: Vec<FieldValues>,
+    choices: Vec<MemberFields>,
 }
 
 /// The members that a guard demands in a state.
@@ -54,7 +55,7 @@ impl MemberDemands {
                 .map(|&(source, key)| Some((pool.eval(source, request.state).ok()?, key)))
                 .collect();
             let Some(sources) = sources else { continue };
-            let is_empty = |value: &Value| value.as_collection().is_some_and(|items| items.len() == 0);
+            let is_empty = |value: &Value| value.as_collection().is_some_and(CollectionValue::is_empty);
             if sources.iter().all(|(source, _)| is_empty(source)) {
                 return Self::Impossible;
             }
@@ -79,14 +80,14 @@ impl DemandedMember {
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng, used: Option<&UsedKeys>) -> &[(VarId, Value)] {
         let drawn = rng.random_range(0..100u32);
         let preferred = used.and_then(|used| {
-            let is_held = |choice: &&FieldValues| choice.iter().any(|(_, value)| used.is_held(value));
-            let held: Vec<&FieldValues> = self.choices.iter().filter(is_held).collect();
+            let is_held = |choice: &&MemberFields| choice.iter().any(|(_, value)| used.is_held(value));
+            let held: Vec<&MemberFields> = self.choices.iter().filter(is_held).collect();
             if !held.is_empty() && drawn < HELD_PERCENT {
                 return held.choose(rng).copied();
             }
             // All fields of the key must have been used, and the one used longest ago decides.
             let age =
-                |choice: &FieldValues| choice.iter().map(|(_, value)| used.recency(value)).min().flatten();
+                |choice: &MemberFields| choice.iter().map(|(_, value)| used.recency(value)).min().flatten();
             let recent = self.choices.iter().filter(|choice| age(choice).is_some()).max_by_key(|it| age(it));
             recent.filter(|_| drawn < RECENT_PERCENT)
         });
@@ -116,7 +117,7 @@ fn is_key(
     state: &Valuation,
     key: Term,
     member: &Value,
-    values: &mut FieldValues,
+    values: &mut MemberFields,
 ) -> bool {
     match pool.node(key) {
         TermNode::Var(var) if open.contains(var) => {

@@ -450,8 +450,8 @@ fn is_dear(pool: &TermPool, sts: &Sts) -> bool {
     asks_about_texts(pool, sts) || sts.vars.iter().any(|held| is_nested(pool.var_info(held.var).sort))
 }
 
-/// Returns whether inputs demand members of collections, and the model says which inputs it wants more often: what a run
-/// has gathered is lost at its end, so short runs reach little.
+/// Returns whether inputs demand members of collections, and the model says which inputs it wants more often: what a
+/// run has gathered is lost at its end, so short runs reach little.
 fn gathers_members(pool: &TermPool, sts: &Sts) -> bool {
     let inputs = || sts.switches.iter().filter(|switch| sts.kind_of(switch) == GateKind::Input);
     let is_lookup = |term: Term| matches!(pool.node(term), TermNode::Apply(TermOp::Has, _));

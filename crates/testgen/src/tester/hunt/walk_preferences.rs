@@ -13,7 +13,8 @@ use crate::data::ValueWeights;
 /// The numbers of repetitions of the inputs of a pump, in the order in which they are used. Chosen by feel: mostly
 /// numbers that cross small limits (3, 8, 24), now and then one that crosses a larger one (70, 150).
 const PUMPS: [usize; 12] = [8, 24, 3, 24, 70, 8, 24, 3, 150, 8, 24, 3];
-/// The greatest number of repetitions where the model gives weights: it says how often it wants an input. Chosen by feel.
+/// The greatest number of repetitions where the model gives weights: it says how often it wants an input. Chosen by
+/// feel.
 const MAX_WEIGHTED_PUMP: usize = 8;
 /// The number of preferences after which they last longer. Chosen by feel: long ones find what needs many equal steps,
 /// short ones everything else.
