@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
     /// Takes a name, or reports that `what` is missing; a reserved word is named as such.
     pub(crate) fn expect_name(&mut self, what: &str) -> ParseResult<Name> {
         if self.is_at(TokenKind::Name) {
-            let name = Name { text: unquoted(self.slice()).to_owned(), span: self.span() };
+            let name = Name { text: strip_backquotes(self.slice()).to_owned(), span: self.span() };
             self.bump();
             return Ok(name);
         }
@@ -284,7 +284,7 @@ impl<'a> Parser<'a> {
     /// Returns the description of the next token for messages.
     fn describe_next_token(&self) -> String {
         match self.kind() {
-            TokenKind::Name | TokenKind::Number => format!("`{}`", unquoted(self.slice())),
+            TokenKind::Name | TokenKind::Number => format!("`{}`", strip_backquotes(self.slice())),
             kind => kind.describe().to_owned(),
         }
     }
@@ -421,7 +421,7 @@ impl<'a> Parser<'a> {
         let text = |token: &Token| self.text.get(token.start as usize..token.end as usize).unwrap_or("");
         let words =
             self.tokens[start..end].iter().skip_while(|token| token.kind != TokenKind::Name).take_while(kept);
-        words.map(text).find(|word| !is_beginning(word)).map(|word| unquoted(word).to_owned())
+        words.map(text).find(|word| !is_beginning(word)).map(|word| strip_backquotes(word).to_owned())
     }
 
     // Parts that many declarations share.
@@ -550,7 +550,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Returns the name that a token stands for: without its backquotes, if it has them.
-fn unquoted(slice: &str) -> &str {
+fn strip_backquotes(slice: &str) -> &str {
     slice.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')).unwrap_or(slice)
 }
 

@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use ioxide_record::secrets::percent_encode;
 use ioxide_wire::adapter::http::HttpProtocol;
 use ioxide_wire::adapter::text::{ConnectionInput, Disconnection, MessageFormat, TextProtocol};
@@ -391,7 +393,7 @@ fn from_environment(
         let value = |variable: &str| match variable.split_once(':') {
             Some((user, password)) => {
                 let both = format!("{}:{}", read(user)?, read(password)?);
-                Ok(Some(base64(both.as_bytes())))
+                Ok(Some(BASE64.encode(both)))
             }
             None => Ok(Some(escape_template(&read(variable)?))),
         };
@@ -399,21 +401,6 @@ fn from_environment(
         Ok((name, text))
     };
     headers.into_iter().map(filled).collect()
-}
-
-/// Returns bytes in base64 (RFC 4648, 4).
-pub(super) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let number = (0..3)
-            .fold(0_usize, |number, at| number << 8 | group.get(at).map_or(0, |byte| usize::from(*byte)));
-        for at in 0..4 {
-            let digit = char::from(DIGITS[number >> (18 - 6 * at) & 63]);
-            text.push(if at <= group.len() { digit } else { '=' });
-        }
-    }
-    text
 }
 
 /// Returns a value as a part of a template, of which it is none.
@@ -471,7 +458,7 @@ fn sent_variables(text: &str) -> Vec<(String, String)> {
         let sent = match name.split_once(':') {
             Some((user, password)) => read(user)
                 .zip(read(password))
-                .map(|(user, password)| base64(format!("{user}:{password}").as_bytes())),
+                .map(|(user, password)| BASE64.encode(format!("{user}:{password}"))),
             None => variable(name),
         };
         let known = |sent: &String| found.iter().any(|(other, _)| other == sent);

@@ -21,6 +21,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod calendar;
 pub mod clock;
 pub mod event;
 pub mod failure_id;

@@ -229,6 +229,9 @@ impl Secrets {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD as BASE64;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -303,7 +306,7 @@ mod tests {
         let secrets = of(TOKEN);
         for before in ["", "u", "us", "user:", "user@x:"] {
             for after in ["", "!", "!!"] {
-                let text = spelling::base64(format!("{before}{TOKEN}{after}").as_bytes());
+                let text = BASE64.encode(format!("{before}{TOKEN}{after}"));
                 let shown = secrets.hide(&text);
                 assert!(shown.contains(HIDDEN) && shown.len() < text.len(), "{text}: {shown}");
             }

@@ -47,7 +47,8 @@ const MIN_WALK_STEPS: usize = 4;
 const VALUATIONS_PER_WALK: usize = 16;
 /// The number of half-spaces that cut a random region out. Chosen by feel.
 const HALF_SPACES: usize = 6;
-/// The distances from their other bound, or from zero, within which unbounded numbers are looked for.
+/// The distances from their other bound, or from zero, within which unbounded numbers are looked for: the
+/// sizes of numbers that people write, so that each gets its share of the values. Chosen by feel.
 const SPREADS: [i64; 5] = [10, 100, 1_000, 10_000, 1_000_000];
 
 /// A source of different valuations.

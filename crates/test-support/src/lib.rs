@@ -4,12 +4,14 @@
 //! how much a random test tries, and [`write_program`] makes programs that tests start.
 
 mod program;
+mod server;
 mod share;
 mod time;
 
 use std::path::{Path, PathBuf};
 
 pub use program::{copy_program, has_program, is_skipped, write_program};
+pub use server::serve_connections;
 pub use share::{is_full_run, test_count, test_seeds};
 pub use time::WorkClock;
 

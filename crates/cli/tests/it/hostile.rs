@@ -24,6 +24,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use ioxide_test_support::serve_connections;
+
 /// A ping is answered by a pong, and nothing else happens.
 const MODEL: &str = "model Echo {
     input ping
@@ -129,19 +131,6 @@ fn check(system: &str, code: i32, says: &[&str]) {
     }
     assert!(ended.text.lines().all(|line| line.len() < 2000), "too much is shown: {system}");
     assert!(ended.peak_kb < MAX_KB, "{} kB: {system}", ended.peak_kb);
-}
-
-/// The address of a server that handles every connection so.
-fn serving(handle: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address").to_string();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let handle = handle.clone();
-            std::thread::spawn(move || handle(stream));
-        }
-    });
-    address
 }
 
 /// An address where nobody is.

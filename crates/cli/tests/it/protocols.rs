@@ -8,8 +8,10 @@ mod udp;
 mod unsolicited;
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
+
+use ioxide_test_support::serve_connections;
 
 use crate::program::print_in;
 
@@ -79,17 +81,4 @@ impl Folder {
     fn record(&self) -> String {
         fs::read_to_string(self.path().join("runs/campaign.jsonl")).expect("a record")
     }
-}
-
-/// The address of a server that handles every connection so.
-fn serving(handle: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address").to_string();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let handle = handle.clone();
-            std::thread::spawn(move || handle(stream));
-        }
-    });
-    address
 }

@@ -265,7 +265,7 @@ impl DescentWalk<'_> {
             }
             (ExprKind::Compare(left, rest), false) => {
                 if let [(op, right)] = &rest[..] {
-                    self.learn_relation(left, negated(*op), right, facts);
+                    self.learn_relation(left, negate(*op), right, facts);
                 }
             }
             _ => {}
@@ -282,7 +282,7 @@ impl DescentWalk<'_> {
             }
             (None, Some(param)) => {
                 if let Some(n) = self.number(left) {
-                    facts.learn_number(param, flipped(op), n);
+                    facts.learn_number(param, swap_sides(op), n);
                 }
             }
             (None, None) => {}
@@ -471,7 +471,7 @@ impl PathFacts {
 }
 
 /// Returns the relation that holds if `op` does not.
-fn negated(op: CmpOp) -> CmpOp {
+fn negate(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::Eq => CmpOp::Ne,
         CmpOp::Ne => CmpOp::Eq,
@@ -483,7 +483,7 @@ fn negated(op: CmpOp) -> CmpOp {
 }
 
 /// Returns the relation between the same values the other way round.
-fn flipped(op: CmpOp) -> CmpOp {
+fn swap_sides(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::Eq | CmpOp::Ne => op,
         CmpOp::Lt => CmpOp::Gt,

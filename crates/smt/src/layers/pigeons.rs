@@ -17,6 +17,7 @@ use crate::small_fraction::SmallFraction;
 /// feel, as is the next.
 const MAX_VERTICES: usize = 160;
 /// The number of vertices from which sets of pairwise different values are grown, those with the most neighbours first.
+/// A set that proves something has many neighbours in common, so one of the first finds it.
 const MAX_STARTS: usize = 8;
 
 /// A vertex with a number: a slot within bounds, or a constant.

@@ -4,7 +4,8 @@ use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::Sort;
 use ioxide_model::value::Value;
 
-/// The depth beyond which answers are refused, as no value needs it.
+/// The depth beyond which answers are refused. Values are nested as deep as their types, which people write by hand; an
+/// answer that is deeper is noise, and would fill the stack of its reader.
 const MAX_DEPTH: usize = 200;
 
 /// An S-expression.

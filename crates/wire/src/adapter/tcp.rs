@@ -103,7 +103,7 @@ impl TcpConnection {
     }
 
     /// Calls `connect` in a thread of its own, so that waiting can be interrupted.
-    fn connected<S: Send + 'static>(
+    fn connect_in_thread<S: Send + 'static>(
         &self,
         connect: impl FnOnce() -> io::Result<S> + Send + 'static,
     ) -> Result<S, AdapterError> {
@@ -126,7 +126,7 @@ impl TcpConnection {
 
     fn tcp_channel(&self, address: &str) -> Result<AdapterChannel, AdapterError> {
         let (name, limit) = (address.to_owned(), self.limit);
-        let stream = self.connected(move || connected_to(&name, limit))?;
+        let stream = self.connect_in_thread(move || connect_within(&name, limit))?;
         let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(limit)));
         prepared.map_err(|error| self.start_error(&error))?;
         let Some(tls) = &self.tls else { return Ok(AdapterChannel::Plain(stream)) };
@@ -143,7 +143,7 @@ impl TcpConnection {
     #[cfg(unix)]
     fn unix_channel(&self, path: &str) -> Result<AdapterChannel, AdapterError> {
         let path = path.to_owned();
-        let stream = self.connected(move || std::os::unix::net::UnixStream::connect(path))?;
+        let stream = self.connect_in_thread(move || std::os::unix::net::UnixStream::connect(path))?;
         let prepared = stream.set_write_timeout(Some(self.limit));
         prepared.map_err(|error| self.start_error(&error))?;
         Ok(AdapterChannel::Unix(stream))
@@ -263,7 +263,7 @@ pub(super) fn forgets(_stream: &TcpStream) -> bool {
 }
 
 /// Tries every address the name stands for.
-fn connected_to(address: &str, limit: Duration) -> io::Result<TcpStream> {
+fn connect_within(address: &str, limit: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::other("the name has no address");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, limit) {

@@ -53,7 +53,7 @@ impl UdpConnection {
         if self.is_gone() {
             return Err(self.start_error(&io::ErrorKind::ConnectionRefused.into()));
         }
-        let socket = connected_to(place).map_err(|error| self.start_error(&error))?;
+        let socket = connect_socket(place).map_err(|error| self.start_error(&error))?;
         let writer = socket.try_clone().map_err(|error| self.start_error(&error))?;
         let source = if self.is_timed {
             let alive = Arc::new(());
@@ -100,7 +100,7 @@ impl UdpConnection {
 
 /// Returns a socket that sends to `place` and hears only from there; the operating system tells it that the port is
 /// unreachable.
-fn connected_to(place: SocketAddr) -> io::Result<UdpSocket> {
+fn connect_socket(place: SocketAddr) -> io::Result<UdpSocket> {
     let socket = match place {
         SocketAddr::V4(_) => UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?,
         SocketAddr::V6(_) => UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0))?,

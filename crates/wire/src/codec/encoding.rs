@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -27,6 +30,15 @@ use serde_json::Value as Json;
 use thiserror::Error;
 
 use super::UnwritableMessage;
+
+/// Padding may be left out by a system; digits of the other alphabet and bits behind the last byte are errors.
+const BASE64_CONFIG: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+
+const STANDARD_BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, BASE64_CONFIG);
+
+const URL_BASE64: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::URL_SAFE, BASE64_CONFIG.with_encode_padding(false));
 
 /// The notation of a field in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,8 +109,8 @@ impl FieldEncoding {
             (Value::Collection(items), _) => self.encode_items(pool, items)?,
             (Value::Bool(b), Self::Text) => Value::str(&b.to_string()),
             (Value::Int(_) | Value::Real(_), Self::Text) => Value::str(&decimal(&seconds())?),
-            (Value::Str(text), Self::Base64) => Value::str(&bytes::base64(text.as_bytes(), false)),
-            (Value::Str(text), Self::Base64Url) => Value::str(&bytes::base64(text.as_bytes(), true)),
+            (Value::Str(text), Self::Base64) => Value::str(&STANDARD_BASE64.encode(&**text)),
+            (Value::Str(text), Self::Base64Url) => Value::str(&URL_BASE64.encode(&**text)),
             (Value::Str(text), Self::Hex) => Value::str(&bytes::hex(text.as_bytes())),
             (Value::Str(text), Self::Percent) => Value::str(&percent_encode(text)),
             (_, Self::Rfc3339) => {
@@ -150,8 +162,8 @@ impl FieldEncoding {
         let found = match self {
             Self::Text if sort == Sort::Bool => text.and_then(|text| text.parse().ok()).map(Json::Bool),
             Self::Text => text.and_then(|text| check_digits(text).ok()?.parse().ok()).map(Json::Number),
-            Self::Base64 => string(text.and_then(|text| bytes::unbase64(text, false))),
-            Self::Base64Url => string(text.and_then(|text| bytes::unbase64(text, true))),
+            Self::Base64 => string(text.and_then(|text| STANDARD_BASE64.decode(text).ok())),
+            Self::Base64Url => string(text.and_then(|text| URL_BASE64.decode(text).ok())),
             Self::Hex => string(text.and_then(bytes::unhex)),
             Self::Percent => string(text.and_then(bytes::percent_decode)),
             Self::Rfc3339 => number(text.and_then(time::read_rfc3339)),

@@ -38,7 +38,7 @@ fn check_once(system: &str, model: &str, code: i32, says: &[&str]) {
 
 /// A text server that answers a ping by `reply`, in pieces.
 fn text(reply: &'static str) -> String {
-    let address = serving(move |mut stream: TcpStream| {
+    let address = serve_connections(move |mut stream: TcpStream| {
         let lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         lines.for_each(|_| drip(&mut stream, reply.as_bytes(), PIECES));
     });
@@ -85,7 +85,7 @@ fn an_adapter_that_drips_is_waited_for() {
 
 #[test]
 fn binary_frames_that_drip_are_waited_for() {
-    let address = serving(|mut stream: TcpStream| {
+    let address = serve_connections(|mut stream: TcpStream| {
         let mut byte = [0];
         while stream.read_exact(&mut byte).is_ok() {
             drip(&mut stream, b"\x02\0\0\0\0\0\0\0\0", PIECES);
@@ -100,7 +100,7 @@ fn binary_frames_that_drip_are_waited_for() {
 
 /// A service whose answer to a ping is `answer`, in pieces.
 fn service(answer: &'static str, outputs: &str) -> String {
-    let address = serving(move |mut stream: TcpStream| {
+    let address = serve_connections(move |mut stream: TcpStream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         while lines.next().is_some() {
             lines.by_ref().find(String::is_empty);
@@ -163,7 +163,7 @@ fn events_and_frames_that_drip_are_waited_for() {
 
 /// A service that opens a WebSocket and sends one message in many frames, with a pause after each.
 fn service_of_frames(head: &'static str) -> String {
-    let address = serving(move |mut stream: TcpStream| {
+    let address = serve_connections(move |mut stream: TcpStream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         if lines.by_ref().any(|line| line.is_empty()) {
             drip(&mut stream, head.as_bytes(), PIECES);
@@ -181,11 +181,11 @@ fn service_of_frames(head: &'static str) -> String {
 /// Defect: over several connections a message that had begun was silence.
 #[test]
 fn half_a_message_is_no_silence_on_several_connections() {
-    let address = serving(|mut stream: TcpStream| {
+    let address = serve_connections(|mut stream: TcpStream| {
         let lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         lines.for_each(|_| drip(&mut stream, b"PONG    \n", PIECES));
     });
-    let other = serving(|_| hang());
+    let other = serve_connections(|_| hang());
     let system = format!(
         "kind = \"text\"\n{LIMITS}reset = \"reconnect\"\n\
          [sut.s.connections.a]\naddress = \"{address}\"\ninputs = {{ ping = \"PING\" }}\n\

@@ -15,7 +15,7 @@ fn system(address: &str) -> String {
 
 /// A system that answers resets as it should; `act` has the stream when a ping has come.
 fn pinged(act: impl Fn(&mut TcpStream) + Send + Sync + Clone + 'static) -> String {
-    system(&serving(move |mut stream| {
+    system(&serve_connections(move |mut stream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         while let Some(first) = lines.next() {
             lines.by_ref().find(String::is_empty);
@@ -95,8 +95,8 @@ fn a_service_that_floods() {
 #[test]
 fn a_service_that_is_not_there_or_does_not_reset() {
     check(&system(&nobody()), TROUBLE, &["refused"]);
-    check(&system(&serving(|_| hang())), TROUBLE, &["no `answer to the reset`"]);
-    let broken = serving(|mut stream| {
+    check(&system(&serve_connections(|_| hang())), TROUBLE, &["no `answer to the reset`"]);
+    let broken = serve_connections(|mut stream| {
         stream.write_all(b"HTTP/1.1 500 Broken\r\ncontent-length: 0\r\n\r\n").ok();
         hang();
     });

@@ -81,7 +81,7 @@ fn a_child_with_lines_of_a_hundred_megabytes() {
 
 /// A TCP system that greets as it should; then `act` has the stream. The first input is confirmed if `sent`.
 fn tcp(sent: bool, act: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
-    let address = serving(move |mut stream| {
+    let address = serve_connections(move |mut stream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
         let greeted = writeln!(stream, "{HELLO}").is_ok() && lines.next().is_some();
         if greeted && writeln!(stream, "{READY}").is_ok() {

@@ -14,7 +14,7 @@ const SPEECH: &str = "kind = \"text\"\nsilence_ms = 100\nlimit_ms = 10000\n\
 /// The address of a chat server that refuses all but every `nth` registration.
 fn chat(nth: usize) -> String {
     let count = Arc::new(AtomicUsize::new(0));
-    serving(move |mut stream: TcpStream| {
+    serve_connections(move |mut stream: TcpStream| {
         let mut is_registered = false;
         let lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         for line in lines {
@@ -89,7 +89,7 @@ fn resets_of_connections_are_repeated_too() {
 /// The address of a service that refuses all but every `nth` reset.
 fn service(nth: usize, refusal: &'static str) -> String {
     let count = Arc::new(AtomicUsize::new(0));
-    serving(move |mut stream| {
+    serve_connections(move |mut stream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         while let Some(first) = lines.next() {
             lines.by_ref().find(String::is_empty);
@@ -134,7 +134,7 @@ fn a_reset_by_a_request_is_repeated_and_its_body_is_looked_at() {
 fn a_reset_over_a_websocket_is_repeated() {
     let service = |nth: usize| {
         let count = Arc::new(AtomicUsize::new(0));
-        serving(move |mut stream: TcpStream| {
+        serve_connections(move |mut stream: TcpStream| {
             let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
             loop {
                 let mut line = String::new();

@@ -23,7 +23,7 @@ fn stream(is_socket: bool, act: impl Fn(&mut TcpStream) + Send + Sync + Clone + 
     } else {
         "200 OK\r\ncontent-type: text/event-stream"
     };
-    let address = serving(move |mut stream: TcpStream| {
+    let address = serve_connections(move |mut stream: TcpStream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         if lines.by_ref().any(|line| line.is_empty()) && write!(stream, "HTTP/1.1 {head}\r\n\r\n").is_ok() {
             act(&mut stream);

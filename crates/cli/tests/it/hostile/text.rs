@@ -36,7 +36,7 @@ fn a_child_that_misbehaves() {
 
 /// A TCP system; `act` has the stream after the reset was answered, and after a ping if `asked`.
 fn tcp(asked: bool, act: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
-    let address = serving(move |mut stream| {
+    let address = serve_connections(move |mut stream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
         if lines.next().is_some() && writeln!(stream, "RESET").is_ok() && (!asked || lines.next().is_some()) {
             act(stream);
@@ -59,7 +59,7 @@ fn a_socket_that_misbehaves() {
     check(&tcp(true, |mut stream| pour(&mut stream, b"x", HUGE)), TROUBLE, &["too long"]);
     check(&tcp(true, |_| hang()), FAIL, &["·│ got"]);
     check(&tcp(true, drop), FAIL, &["closed the connection"]);
-    let silent = serving(|_| hang());
+    let silent = serve_connections(|_| hang());
     let reset = format!("{SPEECH}address = \"{silent}\"\nreset = \"RESET\\n\"");
     check(&reset, TROUBLE, &["no `answer to the reset`"]);
     check(&format!("{SPEECH}address = \"{}\"\nreset = \"none\"", nobody()), TROUBLE, &["refused"]);

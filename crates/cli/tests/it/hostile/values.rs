@@ -154,7 +154,7 @@ fn written(script: &str, stream: &mut impl Write) {
 fn by_tcp() {
     for it in hostile() {
         let (label, script) = (it.label, it.script.clone());
-        let address = serving(move |mut stream| {
+        let address = serve_connections(move |mut stream| {
             let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
             writeln!(stream, "{HELLO}").ok();
             lines.next();
@@ -173,7 +173,7 @@ fn by_tcp() {
 
 /// A service that answers a ping with status 200, and so.
 fn service(head: &'static str, script: String, ends: bool) -> String {
-    let address = serving(move |mut stream: TcpStream| {
+    let address = serve_connections(move |mut stream: TcpStream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);
         while lines.by_ref().any(|line| line.is_empty()) {
             write!(stream, "HTTP/1.1 200 OK\r\n{head}\r\n\r\n").ok();

@@ -61,7 +61,7 @@ fn serve_session(stream: &mut TcpStream, is_stale: bool, goodbye: &str) -> Optio
 fn clients_come_and_go_within_a_run() {
     let ends = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&ends);
-    let address = serving(move |mut stream| {
+    let address = serve_connections(move |mut stream| {
         let end = serve_session(&mut stream, false, "goodbye\n");
         seen.lock().expect("nobody panics").push(end);
     });
@@ -77,7 +77,7 @@ fn clients_come_and_go_within_a_run() {
 #[test]
 fn a_session_that_outlives_a_crash_is_found() {
     let crashed = Arc::new(AtomicUsize::new(0));
-    let address = serving(move |mut stream| {
+    let address = serve_connections(move |mut stream| {
         let is_stale = crashed.swap(0, Ordering::SeqCst) > 0;
         if serve_session(&mut stream, is_stale, "goodbye\n").is_some() {
             crashed.store(1, Ordering::SeqCst);
@@ -93,7 +93,7 @@ fn a_session_that_outlives_a_crash_is_found() {
 fn every_connection_may_begin_with_a_conversation() {
     let greeting = |fault: usize| {
         let n = Arc::new(AtomicUsize::new(0));
-        serving(move |mut stream: TcpStream| {
+        serve_connections(move |mut stream: TcpStream| {
             let n = n.fetch_add(1, Ordering::SeqCst) + 1;
             writeln!(stream, "{} ready", if n == fault { 421 } else { 220 }).ok();
             let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
@@ -141,7 +141,7 @@ fn a_server_that_stops_listening_is_not_silent() {
 /// The last messages on a connection that is closed in order are read, half a message included.
 #[test]
 fn half_a_message_at_a_clean_end_is_no_message() {
-    let address = serving(|mut stream| {
+    let address = serve_connections(|mut stream| {
         let _ = serve_session(&mut stream, false, "good");
     });
     Folder::new(SESSION, &session_system(&address, "")).test(FAIL, &["half a message", "good"]);
@@ -150,7 +150,7 @@ fn half_a_message_at_a_clean_end_is_no_message() {
 /// A system that never closes its side may still send something: there is no verdict.
 #[test]
 fn a_system_that_does_not_close_its_side_has_no_verdict() {
-    let address = serving(|mut stream| {
+    let address = serve_connections(|mut stream| {
         serve_session(&mut stream, false, "goodbye\n");
         // It keeps its side open.
         std::thread::sleep(std::time::Duration::from_secs(600));
@@ -167,7 +167,7 @@ fn a_system_that_does_not_close_its_side_has_no_verdict() {
 /// Each instance of an array has connections of its own, which come and go; `{index}` is in all its texts.
 #[test]
 fn parts_have_connections_that_come_and_go() {
-    let address = serving(|mut stream: TcpStream| {
+    let address = serve_connections(|mut stream: TcpStream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
         let Some(Ok(name)) = lines.next() else { return };
         writeln!(stream, "I am listening to {name}").ok();
@@ -221,7 +221,7 @@ const TAKEOVER: &str = "model Takeover {
 /// Serves clients of which one at a time is logged in. With `fault`, the one before stays at times.
 fn takeover_server(fault: bool) -> String {
     let holder: Arc<Mutex<(usize, Option<TcpStream>)>> = Arc::default();
-    serving(move |mut stream: TcpStream| {
+    serve_connections(move |mut stream: TcpStream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
         while let Some(Ok(line)) = lines.next() {
             assert_eq!(line, "LOGIN");

@@ -7,7 +7,7 @@ use super::*;
 /// Returns a server that greets, asks `PING n` after every message, and answers `ping` only if the last question was
 /// answered rightly; with `fault`, it answers twice at times.
 fn nervous(fault: bool) -> String {
-    serving(move |mut stream: TcpStream| {
+    serve_connections(move |mut stream: TcpStream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
         let mut asked = 1;
         if write!(stream, "INFO {{}}\r\nPING {asked}\r\n").is_err() {
@@ -60,7 +60,7 @@ fn heartbeats_are_answered_and_recorded() {
 
 #[test]
 fn binary_messages_are_ignored_and_answered_by_layout() {
-    let address = serving(|mut stream: TcpStream| {
+    let address = serve_connections(|mut stream: TcpStream| {
         let mut n = 0_u8;
         // A question with a number, then the answer to it or a ping, in any order.
         while stream.write_all(&[3, 0x10, n, 0]).is_ok() {
@@ -114,7 +114,7 @@ const BEATING: &str = "model Beating {
 /// An observed input may come where the model mentions it and need not come; silence is allowed all the same.
 #[test]
 fn the_model_may_see_messages_that_come_at_any_time() {
-    let address = serving(|mut stream: TcpStream| {
+    let address = serve_connections(|mut stream: TcpStream| {
         let lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
         for (n, line) in lines.enumerate() {
             let beat = if n % 2 == 0 { format!("beat {n}\n") } else { String::new() };

@@ -255,7 +255,7 @@ fn a_binary_reset_is_compared_by_its_digits() {
 }
 
 /// Returns rules for texts.
-fn unsolicited(ignore: &[&str], answer: &[(&str, &str)]) -> UnsolicitedConfig {
+fn make_rules(ignore: &[&str], answer: &[(&str, &str)]) -> UnsolicitedConfig {
     let rule = |(pattern, answer): &(&str, &str)| AnswerRule::Text {
         pattern: (*pattern).to_owned(),
         answer: (*answer).to_owned(),
@@ -268,7 +268,7 @@ fn unsolicited(ignore: &[&str], answer: &[(&str, &str)]) -> UnsolicitedConfig {
 
 #[test]
 fn unsolicited_messages_are_answered_or_ignored_and_never_outputs() {
-    let rules = unsolicited(&["INFO .*"], &[(r"PING (?P<n>\d+)", "PONG {n}")]);
+    let rules = make_rules(&["INFO .*"], &[(r"PING (?P<n>\d+)", "PONG {n}")]);
     let protocol = TextProtocol { unsolicited: rules, ..lines(None, &PONG) };
     // What it reads it repeats, so that the answer comes back as an output.
     let mut adapter = started("echo INFO x; echo PING 7; cat", protocol, SOON);
@@ -286,7 +286,7 @@ fn unsolicited_messages_are_answered_or_ignored_and_never_outputs() {
 /// A system that only sends what is ignored is silent to the model, however much it sends.
 #[test]
 fn a_flood_of_ignored_messages_is_silence() {
-    let protocol = TextProtocol { unsolicited: unsolicited(&["tick"], &[]), ..lines(None, &PONG) };
+    let protocol = TextProtocol { unsolicited: make_rules(&["tick"], &[]), ..lines(None, &PONG) };
     let mut adapter = started("yes tick", protocol, SOON);
     assert_eq!(adapter.observe(Duration::from_millis(20)), Ok(Observation::Quiet));
     assert_eq!(adapter.poll(), Ok(None));
@@ -296,7 +296,7 @@ fn a_flood_of_ignored_messages_is_silence() {
 /// A dead system is not silent because the last it sent is ignored.
 #[test]
 fn the_end_after_an_unsolicited_message_is_an_end() {
-    let protocol = TextProtocol { unsolicited: unsolicited(&[], &[("PING", "PONG")]), ..lines(None, &PONG) };
+    let protocol = TextProtocol { unsolicited: make_rules(&[], &[("PING", "PONG")]), ..lines(None, &PONG) };
     let mut adapter = started("echo PING; exit 3", protocol, SOON);
     assert_eq!(adapter.observe(SOON).unwrap_err(), AdapterError::Ended { status: "exit status: 3".into() });
 }
@@ -305,7 +305,7 @@ fn the_end_after_an_unsolicited_message_is_an_end() {
 fn a_reset_takes_the_answer_it_expects_and_skips_the_others() {
     let expect = |text: &str| ResetStep { send: None, expect: Some(text.into()) };
     let protocol = TextProtocol {
-        unsolicited: unsolicited(&["INFO .*"], &[("PING", "PONG 1")]),
+        unsolicited: make_rules(&["INFO .*"], &[("PING", "PONG 1")]),
         reset: vec![expect("INFO 1"), expect("READY")],
         ..lines(None, &PONG)
     };

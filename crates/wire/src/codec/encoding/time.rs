@@ -1,18 +1,16 @@
 //! Dates and durations as numbers of seconds, exactly.
 //!
-//! Days are counted in the proleptic Gregorian calendar, as RFC 3339 does; leap seconds are read as the second before
-//! them. The algorithms for days are those of Howard Hinnant, "chrono-compatible low-level date algorithms".
+//! Leap seconds are read as the second before them.
 
 use ioxide_model::number::Rational;
-
-const DAY: i64 = 86_400;
+use ioxide_record::calendar::{SECONDS_PER_DAY, date_of_day, day_of_date, days_in_month};
 
 /// Returns seconds since 1970 as `2026-11-18T10:00:00Z`; `None` outside the years 0 to 9999, or with endless decimals.
 pub(super) fn rfc3339(seconds: &Rational) -> Option<String> {
     let whole = seconds.floor();
     let fraction = seconds - &Rational::from(whole.clone());
     let whole = whole.to_i64()?;
-    let (day, second) = (whole.div_euclid(DAY), whole.rem_euclid(DAY));
+    let (day, second) = (whole.div_euclid(SECONDS_PER_DAY), whole.rem_euclid(SECONDS_PER_DAY));
     let (year, month, day) = date_of_day(day);
     if !(0..=9999).contains(&year) {
         return None;
@@ -57,7 +55,7 @@ pub(super) fn read_rfc3339(text: &str) -> Option<Rational> {
         }
     };
     let second = second.min(59);
-    let whole = day_of_date(year, month, day) * DAY + hour * 3600 + minute * 60 + second - offset;
+    let whole = day_of_date(year, month, day) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second - offset;
     let fraction: Rational =
         if fraction.is_empty() { Rational::ZERO } else { format!("0.{fraction}").parse().ok()? };
     Some(&Rational::from(whole) + &fraction)
@@ -84,7 +82,7 @@ pub(super) fn read_duration(text: &str) -> Option<Rational> {
             "s" => Rational::ONE,
             "m" | "min" => Rational::from(60),
             "h" => Rational::from(3600),
-            "d" => Rational::from(DAY),
+            "d" => Rational::from(SECONDS_PER_DAY),
             _ => return None,
         };
         sum = &sum + &(&number * &seconds);
@@ -120,8 +118,8 @@ pub(super) fn read_iso_duration(text: &str) -> Option<Rational> {
         let (number, after) = leading_number(rest)?;
         let unit = after.chars().next()?;
         let seconds = match (unit, is_time) {
-            ('W', false) => 7 * DAY,
-            ('D', false) => DAY,
+            ('W', false) => 7 * SECONDS_PER_DAY,
+            ('D', false) => SECONDS_PER_DAY,
             ('H', true) => 3600,
             ('M', true) => 60,
             ('S', true) => 1,
@@ -157,57 +155,9 @@ fn numbers<const N: usize>(text: &str, between: char, widths: [usize; N]) -> Opt
     parts.next().is_none().then_some(found)
 }
 
-fn days_in_month(year: i64, month: i64) -> i64 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Returns the days from 1 January 1970 to a date. Years begin in March, so that the leap day is the last of its year.
-fn day_of_date(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-/// Returns the date of a day, counted from 1 January 1970.
-fn date_of_day(day: i64) -> (i64, i64, i64) {
-    let day = day + 719_468;
-    let (era, day_of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let (day, month) = (day_of_year - (153 * shifted + 2) / 5 + 1, (shifted + 2) % 12 + 1);
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_day_of_four_centuries_has_its_date() {
-        let (mut year, mut month, mut day) = (1800, 1, 1);
-        for number in day_of_date(1800, 1, 1)..day_of_date(2201, 1, 1) {
-            assert_eq!(date_of_day(number), (year, month, day));
-            assert_eq!(day_of_date(year, month, day), number);
-            day += 1;
-            if day > days_in_month(year, month) {
-                (month, day) = (month + 1, 1);
-            }
-            if month > 12 {
-                (year, month) = (year + 1, 1);
-            }
-        }
-        assert_eq!(day_of_date(1970, 1, 1), 0);
-    }
 
     #[test]
     fn dates_are_read_and_written() {
