@@ -29,6 +29,10 @@ const THREADS: usize = 2;
 /// The slowest modules that a run names.
 const N_SLOWEST: usize = 5;
 
+/// The slowest modules and their seconds in some earlier run, as `target/tests/seconds` has them. It decides only what
+/// begins first where nothing ran before: a long job that begins last keeps one core waiting for another.
+const SLOW_MODULES: &str = include_str!("test/slow_modules.tsv");
+
 /// Builds and runs all tests, those of the measurements only if `options` has `--measurements`.
 pub fn test(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
     let is_measuring = match options {
@@ -46,11 +50,13 @@ pub fn test(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
         jobs.extend(job::modules(program)?);
     }
     let times = logs.join("seconds");
-    job::sort_by_time(&mut jobs, &fs::read_to_string(&times).unwrap_or_default());
+    job::sort_by_time(&mut jobs, &fs::read_to_string(&times).unwrap_or_else(|_| SLOW_MODULES.to_owned()));
+    let before = ProcessorTimes::now();
     let ends = run_all(jobs, &logs);
+    let busy = describe_busy_share(before);
     fs::write(&times, job::times(&ends))?;
     let n_tests: usize = ends.iter().map(|end| end.n_passed).sum();
-    say(&format!("{n_tests} tests passed in {} s; {}", began.elapsed().as_secs(), slowest(&ends)));
+    say(&format!("{n_tests} tests passed in {} s{busy}; {}", began.elapsed().as_secs(), slowest(&ends)));
     judge(&ends)
 }
 
@@ -130,6 +136,12 @@ fn has_idle_cores() -> bool {
 fn threads() -> usize {
     let set = std::env::var("RUST_TEST_THREADS").ok().and_then(|text| text.parse().ok());
     set.unwrap_or(THREADS)
+}
+
+/// Says how busy the cores were since `before`; nothing where the system does not tell.
+fn describe_busy_share(before: Option<ProcessorTimes>) -> String {
+    let share = before.zip(ProcessorTimes::now()).and_then(|(before, now)| now.idle_share_since(before));
+    share.map_or_else(String::new, |idle| format!(", the cores were busy for {:.0} %", 100.0 * (1.0 - idle)))
 }
 
 /// The modules that took longest, with the seconds they took.

@@ -26,7 +26,7 @@ use crate::{limit, load, record};
 /// The page next to a record.
 const NAME: &str = "report.html";
 /// Symbolic states looked at to know which switches can be taken at all. Chosen by feel: it bounds the time.
-const MAX_STATES: usize = 2_000;
+const MAX_REACHABILITY_STATES: usize = 2_000;
 /// The time limit of that search after a campaign. Chosen by feel.
 const SEARCH_TIME_LIMIT: Duration = Duration::from_secs(1);
 
@@ -143,6 +143,11 @@ pub fn a_priori(
     spec: &Model,
     request: &SolverRequest<'_>,
 ) -> Result<IndexVec<SwitchId, SwitchReach>, CliError> {
-    let set = purpose_search::find_purposes(&mut spec.clone(), Criterion::Switches, request, MAX_STATES)?;
+    let set = purpose_search::find_purposes(
+        &mut spec.clone(),
+        Criterion::Switches,
+        request,
+        MAX_REACHABILITY_STATES,
+    )?;
     Ok(SwitchReach::from_purposes(&spec.sts, &set))
 }

@@ -8,7 +8,7 @@ use ioxide_record::event::{Event, EventKind, RunOutcome, RunStarted, StepRecord,
 /// memory stays bounded.
 const MAX_RUNS: usize = 10_000;
 /// The number of steps kept of one record, over all runs. Chosen by feel: it bounds the memory.
-const MAX_STEPS: usize = 2_000_000;
+const MAX_KEPT_STEPS: usize = 2_000_000;
 /// The number of bytes of label texts that are kept of one record; a single label may have a million. Chosen by feel:
 /// it bounds the memory of the explorer.
 const MAX_TEXT: usize = 256 << 20;
@@ -121,7 +121,7 @@ impl RunCollector {
     }
 
     fn add_step(&mut self, run: Option<u64>, step: &StepRecord) {
-        let is_full = self.n_steps >= MAX_STEPS || self.n_text >= MAX_TEXT;
+        let is_full = self.n_steps >= MAX_KEPT_STEPS || self.n_text >= MAX_TEXT;
         let Some(run) = self.current_run(run) else { return };
         if is_full {
             run.is_cut = true;

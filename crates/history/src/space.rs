@@ -24,7 +24,7 @@ use crate::sequential::SequentialModel;
 
 /// The greatest number of states in a belief. Chosen by feel: it bounds the memory; beyond it no failure is claimed
 /// ([`LostCause::States`]).
-const MAX_STATES: usize = 4096;
+const MAX_BELIEF_STATES: usize = 4096;
 
 /// The greatest number of different answers that are tried for an operation whose answer is not known. Chosen by feel:
 /// it bounds the time; beyond it no failure is claimed ([`LostCause::Answers`]).
@@ -69,7 +69,7 @@ impl fmt::Display for LostCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Evaluation => f.write_str("a guard or an update of the model could not be evaluated"),
-            Self::States => write!(f, "the model may be in more than {MAX_STATES} states"),
+            Self::States => write!(f, "the model may be in more than {MAX_BELIEF_STATES} states"),
             Self::Answers => {
                 write!(f, "an operation without an answer may have had more than {MAX_ANSWERS} answers")
             }
@@ -284,7 +284,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
     /// Returns the numbers of the states after any number of internal steps.
     fn close(&mut self, states: Vec<ConcreteState>) -> BTreeSet<u32> {
         let states: Vec<ConcreteState> = states.into_iter().map(|state| self.forget_dead(state)).collect();
-        let closed = match concrete::tau_closure(self.cx.pool, self.cx.sts, states.clone(), MAX_STATES) {
+        let closed = match concrete::tau_closure(self.cx.pool, self.cx.sts, states.clone(), MAX_BELIEF_STATES)
+        {
             Ok(closed) => {
                 if closed.truncated {
                     self.lost = Some(LostCause::States);
@@ -311,10 +312,10 @@ impl<'c, 'm> StateSpace<'c, 'm> {
     }
 
     fn intern_belief(&mut self, numbers: BTreeSet<u32>) -> BeliefId {
-        if numbers.len() > MAX_STATES {
+        if numbers.len() > MAX_BELIEF_STATES {
             self.lost = Some(LostCause::States);
         }
-        let numbers: Box<[u32]> = numbers.into_iter().take(MAX_STATES).collect();
+        let numbers: Box<[u32]> = numbers.into_iter().take(MAX_BELIEF_STATES).collect();
         BeliefId(number(self.beliefs.insert_full(numbers).0))
     }
 

@@ -30,7 +30,7 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, LocId};
-use ioxide_model::term::{EvalError, FnId, MAX_STEPS, Term, TermNode, TermOp, TermPool, VarId};
+use ioxide_model::term::{EvalError, FnId, MAX_EVALUATION_STEPS, Term, TermNode, TermOp, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -672,7 +672,7 @@ impl<'a, 's> Checker<'a, 's> {
                 )
                 .help("give a smaller number or a shorter list to the function that makes it"),
             EvalError::TooLong => {
-                let message = format!("computing this value takes more than {MAX_STEPS} steps");
+                let message = format!("computing this value takes more than {MAX_EVALUATION_STEPS} steps");
                 Diagnostic::new(Code::TooLarge, span, message)
                     .note(
                         "every value of a quantifier, every item of a collection and every call of a \
@@ -696,8 +696,8 @@ impl<'a, 's> Checker<'a, 's> {
     // Size.
 
     /// Returns `term`; reports it if it is too large.
-    pub(crate) fn sane(&mut self, term: Term, span: Span) -> Result<Term, Reported> {
-        if is_sane(&self.pool, term) {
+    pub(crate) fn check_size(&mut self, term: Term, span: Span) -> Result<Term, Reported> {
+        if has_sane_size(&self.pool, term) {
             return Ok(term);
         }
         Err(self.sink.error(|| {
@@ -713,7 +713,7 @@ fn not_computable(span: Span) -> Diagnostic {
 }
 
 /// Returns whether `term` is within the size limits.
-pub(crate) fn is_sane(pool: &TermPool, term: Term) -> bool {
+pub(crate) fn has_sane_size(pool: &TermPool, term: Term) -> bool {
     n_parts(pool, term).is_some()
 }
 

@@ -37,7 +37,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 pub use self::build::WHOLE_NUMBER;
-pub use self::eval::{EvalError, MAX_STEPS};
+pub use self::eval::{EvalError, MAX_EVALUATION_STEPS};
 pub use self::function::{FnId, RecursiveFunction};
 pub use self::import::{DataClash, TermImport};
 pub use self::op::{MAX_ITEMS, TermOp};

@@ -97,7 +97,7 @@ pub(super) fn read_connections(
     instances: &Instances,
 ) -> Result<Vec<ConnectedSystem>, ProjectError> {
     let Some(tables) = system.table("connections")? else { return Ok(Vec::new()) };
-    system.only(&[&COMMON[..], &["connections"]].concat())?;
+    system.reject_unknown_keys(&[&COMMON[..], &["connections"]].concat())?;
     let mut connections: Vec<ConnectedSystem> = Vec::new();
     for name in tables.keys() {
         for connected in connected_at(&tables, name, kind, variables, instances)? {

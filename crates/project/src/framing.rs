@@ -76,7 +76,7 @@ fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, ProjectErro
 
 /// A length that is a part of the message.
 fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, ProjectError> {
-    table.only(&["length", "at", "counts", "head"])?;
+    table.reject_unknown_keys(&["length", "at", "counts", "head"])?;
     let word = table.require("length", table.text("length")?)?;
     let number = NumberLayout::from_word(&word, endian).filter(|number| !number.is_signed);
     let number =

@@ -22,7 +22,7 @@ fn read_operation(
     name: &str,
     operation: &ProjectTable<'_>,
 ) -> Result<OperationMapping, ProjectError> {
-    operation.only(&["call", "ok", "fail"])?;
+    operation.reject_unknown_keys(&["call", "ok", "fail"])?;
     let needed = |key: &str| {
         let missing =
             || ProjectError::new(format!("{}: `history.{name}` has no `{key}`", history.place_of_key(name)));
@@ -33,7 +33,7 @@ fn read_operation(
 
 fn read_message(operation: &ProjectTable<'_>, key: &str) -> Result<Option<MessageMapping>, ProjectError> {
     let Some(message) = operation.table(key)? else { return Ok(None) };
-    message.only(&["label", "args"])?;
+    message.reject_unknown_keys(&["label", "args"])?;
     let place = || operation.place_of_key(key);
     let label = message.text("label")?;
     let label = label.ok_or_else(|| ProjectError::new(format!("{}: `{key}` has no `label`", place())))?;

@@ -142,7 +142,7 @@ impl Project {
     /// Returns the whole file as a table, whose keys are known.
     fn top(&self) -> Result<ProjectTable<'_>, ProjectError> {
         let top = ProjectTable::new(&self.text, &self.root);
-        top.only(&["sut", "history"])?;
+        top.reject_unknown_keys(&["sut", "history"])?;
         Ok(top)
     }
 

@@ -10,10 +10,10 @@ use ioxide_wire::adapter::text::{ConnectionInput, Disconnection, MessageFormat, 
 use ioxide_wire::adapter::{Framing, ResetStep};
 use ioxide_wire::codec::binary::BinaryConfig;
 use ioxide_wire::codec::encoding::{FieldEncoding, FieldEncodings, UnknownEncoding};
-use ioxide_wire::codec::form::JsonFormConfig;
 use ioxide_wire::codec::http::answer::AnswerConfig;
 use ioxide_wire::codec::http::capture::{CaptureConfig, CaptureFrom};
 use ioxide_wire::codec::http::{HttpConfig, RequestConfig, Url};
+use ioxide_wire::codec::json_form::JsonFormConfig;
 use ioxide_wire::codec::layout::{Endian, MessageLayout, hex, unhex};
 use ioxide_wire::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, ItemsConfig, TextConfig};
 
@@ -134,7 +134,7 @@ fn item_configs(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>,
     let mut found = Vec::new();
     for field in table.keys() {
         let Some(described) = table.table(field)? else { continue };
-        described.only(&["between", "each", "pattern", "cases"])?;
+        described.reject_unknown_keys(&["between", "each", "pattern", "cases"])?;
         let between = described.text("between")?.unwrap_or_else(|| ",".into());
         let items = ItemsConfig { between, item: item(&described)?, cases: cases(&described)? };
         found.push((field.to_owned(), items));
@@ -156,7 +156,7 @@ fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, Proje
     let mut found = Vec::new();
     for name in table.keys() {
         if let Some(case) = table.table(name)? {
-            case.only(&["each", "pattern"])?;
+            case.reject_unknown_keys(&["each", "pattern"])?;
             found.push((name.to_owned(), item(&case)?));
         }
     }
@@ -165,7 +165,7 @@ fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, Proje
 
 /// A frame that announces how much follows it.
 fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, ProjectError> {
-    table.only(&["frame", "then", "end", "more"])?;
+    table.reject_unknown_keys(&["frame", "then", "end", "more"])?;
     let then = table.require("then", table.text("then")?)?;
     let then = match (then.as_str(), table.text("end")?) {
         ("bytes", end) => AnnouncedFrame::Bytes { end: end.unwrap_or_default() },
@@ -263,7 +263,7 @@ fn connection_inputs(system: &ProjectTable<'_>) -> Result<Vec<ConnectionInput>, 
     let mut found = Vec::new();
     for name in inputs.keys().into_iter().filter(|name| inputs.is_table(name)) {
         let Some(table) = inputs.table(name)? else { continue };
-        table.only(&["connect", "send", "disconnect"])?;
+        table.reject_unknown_keys(&["connect", "send", "disconnect"])?;
         let disconnects = match table.text("disconnect")?.as_deref() {
             None => None,
             Some("clean") => Some(Disconnection::Clean),
@@ -343,7 +343,7 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
 
 /// Returns the conditions on the answer to a step of a reset.
 pub(super) fn reset_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
-    table.only(&["status", "except", "body", "headers", "json"])?;
+    table.reject_unknown_keys(&["status", "except", "body", "headers", "json"])?;
     answer(table)
 }
 
@@ -351,12 +351,12 @@ pub(super) fn reset_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, Pro
 pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<RequestConfig, ProjectError> {
     let over = table.text("over")?;
     if over.is_some() {
-        table.only(&["over", "body"])?;
+        table.reject_unknown_keys(&["over", "body"])?;
         let body = Some(template(&table.require("body", table.text("body")?)?));
         return Ok(RequestConfig { body, over, ..RequestConfig::default() });
     }
     let own = ["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket", "operation"];
-    table.only(&[&own[..], more].concat())?;
+    table.reject_unknown_keys(&[&own[..], more].concat())?;
     let headers = table.texts("headers")?;
     let is_form = headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-type") && value.contains("x-www-form-urlencoded")
@@ -495,7 +495,7 @@ fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, P
     let mut found = Vec::new();
     for name in table.keys() {
         let Some(described) = table.table(name)? else { continue };
-        described.only(&["output", "header", "cookie", "json"])?;
+        described.reject_unknown_keys(&["output", "header", "cookie", "json"])?;
         let (header, cookie, json) =
             (described.text("header")?, described.text("cookie")?, described.text("json")?);
         let from = match (header, cookie, json) {
@@ -520,7 +520,9 @@ fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, ProjectError> 
     let Some(table) = system.table("json")? else {
         return Ok(JsonFormConfig { encodings, ..JsonFormConfig::default() });
     };
-    table.only(&["open", "closed", "untagged", "text", "absent", "null", "names", "cases", "numbers"])?;
+    table.reject_unknown_keys(&[
+        "open", "closed", "untagged", "text", "absent", "null", "names", "cases", "numbers",
+    ])?;
     let numbers_as_text = match table.text("numbers")?.as_deref() {
         None => false,
         Some("text") => true,
@@ -542,13 +544,15 @@ fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, ProjectError> 
 
 /// Returns the conditions on a message of a stream.
 pub(super) fn event(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
-    table.only(&["event", "body", "json", "to"])?;
+    table.reject_unknown_keys(&["event", "body", "json", "to"])?;
     answer(table)
 }
 
 /// Reads the description of one HTTP answer.
 fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
-    table.only(&["status", "except", "body", "headers", "json", "fields", "to", "event", "closed"])?;
+    table.reject_unknown_keys(&[
+        "status", "except", "body", "headers", "json", "fields", "to", "event", "closed",
+    ])?;
     Ok(AnswerConfig {
         status: table.words("status")?,
         except: table.words("except")?,

@@ -35,7 +35,7 @@ impl QuiescenceTimes {
             return Ok(Self { default: system.number(key)?, ..Self::default() });
         }
         let Some(table) = system.table(key)? else { return Ok(Self::default()) };
-        table.only(&["default", "after", "in"])?;
+        table.reject_unknown_keys(&["default", "after", "in"])?;
         Ok(Self {
             default: table.number("default")?,
             after: table.numbers("after")?,

@@ -62,7 +62,7 @@ fn step(system: &ProjectTable<'_>, key: &str, item: TableItem<'_>) -> Result<Res
         TableItem::Text(text) => return Ok(ResetStep::new_plain(text)),
         TableItem::Table(table) => table,
     };
-    table.only(&["send", "expect"])?;
+    table.reject_unknown_keys(&["send", "expect"])?;
     let (send, expect) = (table.text("send")?, table.text("expect")?);
     if send.is_none() && expect.is_none() {
         return Err(system.wrong_value(key, "a step has `send`, `expect` or both"));

@@ -385,7 +385,7 @@ pub(crate) fn describe_system(
             None => {
                 if kind.is_none() {
                     // A misspelt `kind` is an unknown key, not a missing one.
-                    system.only(&system_keys())?;
+                    system.reject_unknown_keys(&system_keys())?;
                 }
                 let kind = system.require("kind", kind)?;
                 let common = if kind == "model" { &COMMON[..FOR_MODELS] } else { &COMMON[..] };
@@ -445,7 +445,7 @@ fn read_faults(
         if !matches!(FaultKind::from_name(name), FaultKind::Command(_)) {
             return Err(faults.wrong_value(name, "this fault is built in; give yours another name"));
         }
-        fault.only(&["begin", "end"])?;
+        fault.reject_unknown_keys(&["begin", "end"])?;
         let command = |key: &str| fault.require(key, fault.text(key)?.map(|text| variables.fill_text(&text)));
         found.insert(name.to_owned(), FaultCommands { begin: command("begin")?, end: command("end")? });
     }

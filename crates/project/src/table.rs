@@ -223,7 +223,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// Returns an error if there is a key that is not `known`.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), ProjectError> {
+    pub(crate) fn reject_unknown_keys(&self, known: &[&str]) -> Result<(), ProjectError> {
         self.check_keys(known, known)
     }
 

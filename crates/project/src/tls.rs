@@ -14,7 +14,7 @@ pub(super) fn read_tls(system: &ProjectTable<'_>) -> Result<Option<TlsConfig>, P
         return Ok(system.truth("tls")?.and_then(|is_wanted| is_wanted.then(TlsConfig::default)));
     }
     let Some(table) = system.table("tls")? else { return Ok(None) };
-    table.only(&["ca", "name", "fingerprint", "insecure", "certificate", "key"])?;
+    table.reject_unknown_keys(&["ca", "name", "fingerprint", "insecure", "certificate", "key"])?;
     let path = |key| Ok::<_, ProjectError>(table.text(key)?.map(PathBuf::from));
     let is_insecure = table.truth("insecure")?.unwrap_or(false);
     if let Some(text) = table.text("fingerprint")? {

@@ -14,14 +14,14 @@ use ioxide_symex::{Belief, Ctx, Forbidden, SwitchBlock, SwitchOffer, SwitchRefus
 use ioxide_record::event::{Allowed, Explanation, FieldDifference, FindingRecord, StateRecord, WhyNot};
 
 /// The number of states that are listed; of more, only the number is given. Chosen by feel: more are not read.
-const MAX_STATES: usize = 20;
+const MAX_LISTED_STATES: usize = 20;
 
 /// Returns the explanation of `forbidden`.
 #[must_use]
 pub fn explanation(cx: &mut Ctx<'_>, forbidden: &Forbidden) -> Explanation {
     let offers = cx.explain_within(|cx| solve_offers(cx, forbidden));
     let cx = &*cx;
-    let refusals = forbidden.refusals.iter().filter(|refusal| refusal.state < MAX_STATES);
+    let refusals = forbidden.refusals.iter().filter(|refusal| refusal.state < MAX_LISTED_STATES);
     Explanation {
         observed: forbidden.label.show(cx.pool, cx.sts),
         allowed: list_allowed(cx, forbidden, &offers),
@@ -252,7 +252,7 @@ fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
     is_kept && *cx.pool.node(delay) == TermNode::Var(cx.delay)
 }
 
-/// Returns the first states of a belief, at most [`MAX_STATES`], for the explanation.
+/// Returns the first states of a belief, at most [`MAX_LISTED_STATES`], for the explanation.
 fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
     match belief {
         Belief::Concrete(states) => {
@@ -261,9 +261,11 @@ fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
                 values: shown_values(cx, &state.values, |var| cx.sts.is_data(var)),
                 path: Vec::new(),
             };
-            states.iter().take(MAX_STATES).map(told).collect()
+            states.iter().take(MAX_LISTED_STATES).map(told).collect()
         }
-        Belief::Symbolic(states) => states.iter().take(MAX_STATES).map(|state| symbolic(cx, state)).collect(),
+        Belief::Symbolic(states) => {
+            states.iter().take(MAX_LISTED_STATES).map(|state| symbolic(cx, state)).collect()
+        }
         Belief::Unspecified => Vec::new(),
     }
 }

@@ -29,7 +29,7 @@ use crate::run::{RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 
 /// The number of symbolic states that are explored for paths. Chosen by feel: paths to most inputs are short, and the
 /// system waits.
-const MAX_STATES: usize = 5_000;
+const MAX_EXPLORED_STATES: usize = 5_000;
 /// The time for the search of paths. Chosen by feel: the check should end soon, and most paths are found at once.
 const SEARCH_TIME: Duration = Duration::from_secs(10);
 /// The number of walks to one input, each with other values. Chosen by feel: a system that chooses may go another way
@@ -115,7 +115,7 @@ pub fn check_inputs(
     examples: &[Label],
 ) -> io::Result<InputChecks> {
     let config = RunConfig { max_steps: MAX_LABELS, ..config.clone() };
-    let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: MAX_EXPLORED_STATES, max_depth: u32::MAX };
     let started = Instant::now();
     let set = coverage(setup.cx, Criterion::Gates, limits, &mut |_| {
         if started.elapsed() < SEARCH_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

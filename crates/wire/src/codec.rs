@@ -5,9 +5,9 @@
 mod bad_protocol;
 pub mod binary;
 pub mod encoding;
-pub mod form;
 #[cfg(feature = "external")]
 pub mod http;
+pub mod json_form;
 pub mod layout;
 pub mod overlap;
 mod template;

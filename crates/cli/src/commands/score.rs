@@ -35,7 +35,7 @@ use crate::solver::SolverRequest;
 use crate::{limit, load, unit_command};
 
 /// Symbolic states looked at for purposes. Chosen by feel: it bounds the time.
-const MAX_STATES: usize = 20_000;
+const MAX_PURPOSE_STATES: usize = 20_000;
 
 /// Computes the score, and shows it with the mutants that survive.
 pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
@@ -205,7 +205,9 @@ fn by_tester(
 ) -> Result<KillTable, CliError> {
     let mut spec = model.clone();
     let purposes = match args.suite.as_str() {
-        "cover" => Some(purpose_search::find_purposes(&mut spec, Criterion::default(), request, MAX_STATES)?),
+        "cover" => {
+            Some(purpose_search::find_purposes(&mut spec, Criterion::default(), request, MAX_PURPOSE_STATES)?)
+        }
         _ => None,
     };
     let mut progress = ProgressLine::start();

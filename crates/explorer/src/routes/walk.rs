@@ -18,7 +18,7 @@ use crate::walk::{LabelJudgement, read};
 use crate::worker::WorkerState;
 
 /// The greatest length of a path that is followed. Chosen by feel: a path is followed from its start for every click.
-const MAX_STEPS: usize = 20_000;
+const MAX_PATH_STEPS: usize = 20_000;
 /// The number of different values offered at once. Chosen by feel, for one row of buttons.
 const N_VALUES: usize = 6;
 
@@ -101,7 +101,7 @@ fn with_path(
     path: Vec<String>,
     act: impl FnOnce(&mut WorkerState<'_>, &[String]) -> ExplorerResponse + Send + 'static,
 ) -> ExplorerResponse {
-    if path.len() > MAX_STEPS {
+    if path.len() > MAX_PATH_STEPS {
         return error_response(400, &format!("a path of {} steps is too long", path.len()));
     }
     let answer = explorer.desk.run_on_worker(move |worker| act(worker, &path));

@@ -10,7 +10,7 @@ use super::{VERSION, bounded_text};
 use crate::recording::{RecordedRun, Recording};
 
 /// The greatest number of steps sent at once. Chosen by feel: the page asks for more as it is scrolled.
-const MAX_STEPS: usize = 1_000;
+const MAX_SENT_STEPS: usize = 1_000;
 /// The number of runs of a record that are listed. Chosen by feel: a longer list is slow in a browser.
 const MAX_RUNS: usize = 2_000;
 
@@ -114,7 +114,7 @@ impl RunView {
     /// Returns up to `count` steps of the run at position `at` of its record, beginning with number `from`.
     #[must_use]
     pub fn new(run: &RecordedRun, at: usize, from: usize, count: usize) -> Self {
-        let list = run.steps.iter().skip(from).take(count.min(MAX_STEPS)).map(step_view).collect();
+        let list = run.steps.iter().skip(from).take(count.min(MAX_SENT_STEPS)).map(step_view).collect();
         let verdict = run.verdict.as_ref();
         let explanation = verdict.and_then(|verdict| verdict.explanation.as_ref());
         Self {

@@ -19,10 +19,10 @@ use crate::walk::symbolic::{SwitchPath, SwitchPossibility};
 use crate::walk::{ModelWalk, TakenStep, read};
 
 /// The number of states of a belief that are listed. Chosen by feel, for one screen; the number of all is shown.
-const MAX_STATES: usize = 50;
+const MAX_LISTED_STATES: usize = 50;
 /// The number of steps that are listed; of a longer walk, the last ones. Chosen by feel: the beginning of a longer
 /// walk is of little interest.
-const MAX_STEPS: usize = 500;
+const MAX_LISTED_STEPS: usize = 500;
 
 /// The end of a walk.
 #[derive(Debug, Serialize)]
@@ -221,7 +221,7 @@ impl WalkView {
         let choices = choices.iter().map(|choice| choice_view(&walk.cx, choice)).collect();
         let refused = walk.refused_switches().iter().map(RefusedView::new).collect();
         let past = walk.steps();
-        let first = past.len().saturating_sub(MAX_STEPS);
+        let first = past.len().saturating_sub(MAX_LISTED_STEPS);
         let steps =
             past.iter().enumerate().skip(first).map(|(at, taken)| step_view(&walk.cx, at, taken)).collect();
         Self {
@@ -243,7 +243,7 @@ impl WalkView {
 
     /// Returns the view of the end of `path`.
     pub fn from_switch_path(cx: &mut Ctx<'_>, path: &SwitchPath) -> Self {
-        let first = path.switches.len().saturating_sub(MAX_STEPS);
+        let first = path.switches.len().saturating_sub(MAX_LISTED_STEPS);
         let told_step = |(at, &switch): (usize, &ioxide_model::sts::SwitchId)| StepView {
             number: at + 1,
             text: bounded_text(&cx.sts.switches[switch].label),
@@ -322,11 +322,13 @@ fn belief_view(cx: &Ctx<'_>, belief: &Belief) -> BeliefView {
     let n = belief.count_states().unwrap_or(0);
     match belief {
         Belief::Concrete(states) => {
-            let states = states.iter().take(MAX_STATES).map(|state| concrete_state_view(cx, state)).collect();
+            let states =
+                states.iter().take(MAX_LISTED_STATES).map(|state| concrete_state_view(cx, state)).collect();
             BeliefView { kind: BeliefForm::Concrete, n, states }
         }
         Belief::Symbolic(states) => {
-            let states = states.iter().take(MAX_STATES).map(|state| symbolic_state_view(cx, state)).collect();
+            let states =
+                states.iter().take(MAX_LISTED_STATES).map(|state| symbolic_state_view(cx, state)).collect();
             BeliefView { kind: BeliefForm::Symbolic, n, states }
         }
         Belief::Unspecified => BeliefView { kind: BeliefForm::Unspecified, n, states: Vec::new() },

@@ -13,7 +13,7 @@ use super::error::WalkError;
 
 /// The number of states whose offers are collected; a larger belief offers what its first states offer. Chosen by
 /// feel: each may cost questions, and a click waits for them.
-pub const MAX_STATES: usize = 64;
+pub const MAX_OFFERING_STATES: usize = 64;
 
 /// A switch that can be taken now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ pub fn possible_choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SwitchChoice> 
     };
     match belief {
         Belief::Concrete(states) => {
-            for state in states.iter().take(MAX_STATES) {
+            for state in states.iter().take(MAX_OFFERING_STATES) {
                 for offer in list_offers(cx, state, visible) {
                     let (switch, gate, is_doubtful) = (offer.switch, offer.gate, offer.doubt.is_some());
                     add(SwitchChoice { switch, gate, facts: vec![offer.when], is_doubtful });
@@ -118,7 +118,7 @@ pub fn possible_choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SwitchChoice> 
             }
         }
         Belief::Symbolic(states) => {
-            for state in states.iter().take(MAX_STATES) {
+            for state in states.iter().take(MAX_OFFERING_STATES) {
                 for offer in symbolic_offers(cx, state, visible) {
                     let facts = state.path.facts().iter().copied().chain([offer.when]).collect();
                     let (switch, gate, is_doubtful) = (offer.switch, offer.gate, offer.doubt.is_some());

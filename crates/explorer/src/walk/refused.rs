@@ -5,7 +5,7 @@ use ioxide_model::term::Term;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{Belief, Ctx, SymState};
 
-use super::choices::MAX_STATES;
+use super::choices::MAX_OFFERING_STATES;
 
 /// A switch that starts in the belief and cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +42,12 @@ pub fn find_refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<RefusedSwitch> {
 
 fn belief_states(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SymState> {
     match belief {
-        Belief::Concrete(states) => {
-            states.iter().take(MAX_STATES).filter_map(|state| SymState::from_concrete(cx, state)).collect()
-        }
-        Belief::Symbolic(states) => states.iter().take(MAX_STATES).cloned().collect(),
+        Belief::Concrete(states) => states
+            .iter()
+            .take(MAX_OFFERING_STATES)
+            .filter_map(|state| SymState::from_concrete(cx, state))
+            .collect(),
+        Belief::Symbolic(states) => states.iter().take(MAX_OFFERING_STATES).cloned().collect(),
         Belief::Unspecified => Vec::new(),
     }
 }

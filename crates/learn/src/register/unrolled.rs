@@ -20,7 +20,7 @@ use super::place::{
 /// The number of states of an unrolled machine above which no suite is made of it. Chosen by feel, as are the next two:
 /// they bound the time; beyond them the hypothesis is tested by random walks alone, which find a difference later or
 /// not at all.
-const MAX_STATES: usize = 5_000;
+const MAX_UNROLLED_STATES: usize = 5_000;
 
 /// The number of inputs of an unrolled machine above which no suite is made of it. Chosen by feel: a suite grows with a
 /// power of it.
@@ -163,7 +163,7 @@ impl UnrolledMachine {
                 let n_outputs = outputs.len();
                 table.push(Some((state, *outputs.entry(said).or_insert(n_outputs))));
             }
-            if numbers.len() > MAX_STATES {
+            if numbers.len() > MAX_UNROLLED_STATES {
                 return None;
             }
         }

@@ -18,7 +18,7 @@ use crate::analysis::TextCheckup;
 /// chosen by feel.
 const DEEP_CHECK_LIMIT: Duration = Duration::from_secs(20);
 /// The number of symbolic states a deep check explores. Chosen by feel.
-const MAX_STATES: usize = 2_000;
+const MAX_EXPLORED_STATES: usize = 2_000;
 
 /// A signal that is raised when the text has changed, or when the time is up.
 struct OvertakenSignal {
@@ -94,7 +94,7 @@ fn deep_findings(checkup: &mut TextCheckup, changed: Arc<AtomicBool>, deadline: 
         halt: halt.clone(),
         ..SolverConfig::default()
     });
-    let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: MAX_EXPLORED_STATES, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let mut cx = Ctx::new(model, &mut solver);
     let mut go_on = |_: &_| match halt.halt_reason() {

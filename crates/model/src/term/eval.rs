@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use self::budget::EvalScope;
-pub use self::budget::MAX_STEPS;
+pub use self::budget::MAX_EVALUATION_STEPS;
 pub(super) use self::budget::count_step;
 use self::quick::{BUDGET, QuickGivenUp};
 use super::weight::MAX_WEIGHT;
@@ -30,7 +30,7 @@ pub enum EvalError {
     Unbounded(VarId),
     /// A number or a text grows beyond what is computed (see [`MAX_WEIGHT`]).
     TooLarge,
-    /// The value takes more steps than are made (see [`MAX_STEPS`]).
+    /// The value takes more steps than are made (see [`MAX_EVALUATION_STEPS`]).
     TooLong,
 }
 

@@ -4,7 +4,7 @@
 //! table, and a step is four small numbers: its label, the time since the step before, the size of the
 //! belief, its set of switches.
 //!
-//! *Promises.* A tape has at most [`MAX_STEPS`] steps, the last ones, and texts of about [`MAX_BYTES`]; steps cut off
+//! *Promises.* A tape has at most [`MAX_TAPE_STEPS`] steps, the last ones, and texts of about [`MAX_BYTES`]; steps cut off
 //! are counted.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::step_kind::ShownStepKind;
 
 /// The number of steps kept of one run. Chosen by feel, as are the limits below: a page must stay small enough for a
 /// browser to open.
-pub const MAX_STEPS: usize = 300_000;
+pub const MAX_TAPE_STEPS: usize = 300_000;
 /// The number of bytes of texts that are kept of one run; beyond it its first steps are dropped. Chosen by feel: it
 /// bounds the size of the page.
 pub const MAX_BYTES: usize = 8 << 20;
@@ -109,7 +109,7 @@ impl RunTape {
     }
 
     fn push_step(&mut self, label: &LabelRecord, switches: &[String], belief: Option<usize>, time_ns: u64) {
-        if self.steps.len() == MAX_STEPS || self.bytes > MAX_BYTES {
+        if self.steps.len() == MAX_TAPE_STEPS || self.bytes > MAX_BYTES {
             self.drop_first_quarter();
         }
         self.passed_ns = self.passed_ns.saturating_add(label.delay_ns.unwrap_or(0));
@@ -366,13 +366,13 @@ mod tests {
     #[test]
     fn the_last_steps_of_an_endless_run_are_kept() {
         let mut tape = RunTape::default();
-        for n in 0..=MAX_STEPS {
+        for n in 0..=MAX_TAPE_STEPS {
             tape.add_step(&step(n + 1, "a"), 0);
         }
-        assert_eq!(tape.len(), MAX_STEPS + 1);
+        assert_eq!(tape.len(), MAX_TAPE_STEPS + 1);
         let json = shown_parts(&tape);
         let before = json["before"].as_u64().unwrap() as usize;
-        assert_eq!(before + json["label"].as_array().unwrap().len(), MAX_STEPS + 1);
+        assert_eq!(before + json["label"].as_array().unwrap().len(), MAX_TAPE_STEPS + 1);
         assert!(before > 0);
     }
 

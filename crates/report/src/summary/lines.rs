@@ -17,7 +17,7 @@ use crate::summary::states::compare_states;
 /// The number of states, reasons and last words shown. Chosen by feel: more is not read.
 const MAX_LINES: usize = 8;
 /// The number of steps of a smaller run that are drawn. Chosen by feel, for a few screens.
-const MAX_STEPS: usize = 60;
+const MAX_DRAWN_STEPS: usize = 60;
 /// The number of characters of a line. Chosen by feel, for a few lines.
 const MAX_TEXT: usize = 300;
 /// The shortest extension of a wait that is shown, in milliseconds: less happens on every machine.
@@ -339,7 +339,7 @@ pub fn other_outcome_lines(replayed: &Replayed) -> Vec<String> {
         RunOutcome::Interrupted => "was interrupted",
     };
     let steps: Vec<ChartStep> = seen.trace.iter().map(ChartStep::new).collect();
-    let hidden = steps.len().saturating_sub(MAX_STEPS);
+    let hidden = steps.len().saturating_sub(MAX_DRAWN_STEPS);
     let mut lines =
         vec![format!("    instead   the same moves again: {}, it {how}", plural(steps.len() as u64, "step"))];
     lines.extend(draw_steps(&steps[hidden..], hidden, StepNote::Fine));
@@ -451,7 +451,7 @@ fn size_lines(told: &ShrunkSummary) -> Vec<String> {
 /// Returns the chart of the smaller run, and the fields in which the observation differs from what was allowed.
 fn smaller_chart_lines(told: &ShrunkSummary) -> Vec<String> {
     let mut lines = size_lines(told);
-    let hidden = told.steps.len().saturating_sub(MAX_STEPS);
+    let hidden = told.steps.len().saturating_sub(MAX_DRAWN_STEPS);
     let before = told.before + hidden;
     let note = match (told.forbidden.checked_sub(before + 1), &told.explanation) {
         (Some(at), Some(explanation)) => StepNote::Instead(at, &explanation.allowed),

@@ -7,7 +7,7 @@ use crate::script::{ScriptLanguage, write_script};
 
 /// The number of steps kept; of a longer run only the last ones are. Chosen by feel: smallest runs are seldom that
 /// long.
-const MAX_STEPS: usize = 200;
+const MAX_KEPT_STEPS: usize = 200;
 
 /// A failing run that was made smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl ShrunkSummary {
         let languages = shrunk.script.iter().flat_map(|script| {
             ScriptLanguage::ALL.into_iter().filter(|language| write_script(script, *language, "").is_some())
         });
-        let before = shrunk.trace.len().saturating_sub(MAX_STEPS);
+        let before = shrunk.trace.len().saturating_sub(MAX_KEPT_STEPS);
         Self {
             run: shrunk.run,
             steps: shrunk.trace.iter().skip(before).map(ChartStep::new).collect(),

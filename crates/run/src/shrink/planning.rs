@@ -6,7 +6,7 @@
 //! with the values of the inputs that have to do with the failing one ([`related`]), then with others. A fault that
 //! needs more than that (a third item, a value of another input) does not show there, and is left to deletion.
 //!
-//! *Limits.* The search looks at [`MAX_STATES`] symbolic states and tries [`MAX_PATHS`] paths.
+//! *Limits.* The search looks at [`MAX_SEARCHED_STATES`] symbolic states and tries [`MAX_PATHS`] paths.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ use super::rerun::run_tester;
 use super::search::{BudgetSpent, ShrinkSearch, TryOutcome};
 
 /// The number of symbolic states that the search looks at; chosen by feel, well under a second on the examples.
-const MAX_STATES: usize = 400;
+const MAX_SEARCHED_STATES: usize = 400;
 /// The number of paths that are tried on the system. Chosen by feel: each is a run, and the shortest is the most
 /// likely one.
 const MAX_PATHS: usize = 3;
@@ -138,7 +138,7 @@ impl FailureSituation {
         let mut n_states = 0;
         while let Some((state, path, is_last)) = queue.pop_front() {
             n_states += 1;
-            if n_states > MAX_STATES || found.len() == MAX_PATHS || Instant::now() >= until {
+            if n_states > MAX_SEARCHED_STATES || found.len() == MAX_PATHS || Instant::now() >= until {
                 break;
             }
             let switches: Vec<SwitchId> = cx.sts.switches.from(state.loc).map(|(id, _)| id).collect();

@@ -20,7 +20,7 @@ use crate::small_fraction::SmallFraction;
 
 /// The number of facts looked at after which bounds that still move are left where they are: `x < y, y < x` moves them
 /// one by one for ever. Stopping early only misses refutations. Chosen by feel.
-const MAX_STEPS: usize = 400;
+const MAX_FACT_VISITS: usize = 400;
 
 /// One end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl SlotBounds {
     /// Moves bounds until nothing moves, starting with the fact at level `first`.
     fn propagate(&mut self, first: usize) -> Result<(), EmptyBounds> {
         let mut queue = std::collections::VecDeque::from([first]);
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_FACT_VISITS {
             let Some(level) = queue.pop_front() else { return Ok(()) };
             let fact = Arc::clone(&self.levels[level].fact);
             let mut moved = Vec::new();

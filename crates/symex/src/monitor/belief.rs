@@ -22,7 +22,7 @@ use crate::state::SymState;
 
 /// The greatest number of concrete states kept; an excess is reported, never silently cut. Chosen by feel: every
 /// label evaluates guards in each of them. Beyond it nothing is forbidden any more.
-pub(super) const MAX_STATES: usize = 100_000;
+pub(super) const MAX_BELIEF_STATES: usize = 100_000;
 /// The greatest number of symbolic states kept, which cost a question each. Chosen by feel, as a tenth of the limit
 /// on concrete ones.
 pub(super) const MAX_SYMBOLIC: usize = 10_000;

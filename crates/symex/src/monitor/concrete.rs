@@ -21,7 +21,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
 
 use super::LostStates;
-use super::belief::{Belief, MAX_STATES, NextBelief};
+use super::belief::{Belief, MAX_BELIEF_STATES, NextBelief};
 use crate::cx::Ctx;
 use crate::outputs::constant_substitution;
 use crate::quiescence::{Quiescence, is_quiescent};
@@ -67,8 +67,8 @@ pub(super) fn states_after_label(
             },
             Label::Delay(time) => next.extend([concrete::advance_clocks(cx.sts, state, time)]),
         }
-        if next.len() > MAX_STATES {
-            cost.lost = Some(LostStates::States(MAX_STATES));
+        if next.len() > MAX_BELIEF_STATES {
+            cost.lost = Some(LostStates::States(MAX_BELIEF_STATES));
             break;
         }
     }
@@ -99,13 +99,13 @@ fn is_stable(cx: &mut Ctx<'_>, state: &ConcreteState, cost: &mut Cost) -> bool {
 pub(super) fn close_internally(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBelief {
     let sts = cx.sts;
     let mut cost = Cost::default();
-    let closed = concrete::close_under(states, MAX_STATES, |state| -> Result<_, Infallible> {
+    let closed = concrete::close_under(states, MAX_BELIEF_STATES, |state| -> Result<_, Infallible> {
         let internal = sts.switches_from(state.loc).filter(|(_, s)| sts.kind_of(s) == GateKind::Internal);
         Ok(internal.filter_map(|(_, switch)| take_switch(cx, state, switch, &[], &mut cost)).collect())
     });
     let Ok(closure) = closed;
     if closure.truncated {
-        cost.lost = Some(LostStates::States(MAX_STATES));
+        cost.lost = Some(LostStates::States(MAX_BELIEF_STATES));
     }
     let belief = Belief::Concrete(closure.states);
     NextBelief { belief, doubts: cost.doubts, lost: cost.lost, refused: false }

@@ -31,7 +31,7 @@ const MAX_SEARCHES: usize = 400;
 /// The greatest number of searches that may end without an answer: a model on which many do is beyond the search.
 const MAX_UNDECIDED: usize = 50;
 /// The greatest number of product states of one search. All that is decided on the examples is decided within it.
-const MAX_STATES: usize = 500;
+const MAX_PRODUCT_STATES: usize = 500;
 
 /// A wrong update: what one transition does to one variable in place of the right thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -235,7 +235,7 @@ impl FaultSearch {
         // tests give them; otherwise it would find differences that no test of the suite can show.
         let (spec, analysis) = self.prepared.get_or_insert_with(|| {
             let spec = waiting(cx);
-            let bounds = SearchBounds { max_states: MAX_STATES, max_depth: u32::MAX };
+            let bounds = SearchBounds { max_states: MAX_PRODUCT_STATES, max_depth: u32::MAX };
             let analysis = MutationAnalysis::new(
                 &mut cx.with_system(&spec),
                 &KillConfig { bounds, ..KillConfig::default() },

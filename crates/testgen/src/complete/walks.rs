@@ -31,7 +31,7 @@ const MAX_PAIRS: usize = 2_000;
 const MAX_INTERNAL: usize = 2_000;
 /// The greatest number of different steps that are computed for one fault; nearly all faults of the random models of
 /// the tests take fewer than a thousand. A fault that no test kills within it counts as one that no test kills.
-const MAX_STEPS: usize = 50_000;
+const MAX_FAULT_STEPS: usize = 50_000;
 /// The greatest number of different steps of the model that are kept; tests beyond them kill nothing. Each takes about
 /// a kilobyte.
 const MAX_MODEL_STEPS: usize = 200_000;
@@ -338,7 +338,7 @@ impl FaultRun {
         if let Some(&step) = self.steps.get(&(before, input)) {
             return step;
         }
-        if self.steps.len() >= MAX_STEPS {
+        if self.steps.len() >= MAX_FAULT_STEPS {
             return FaultStep::Doubt;
         }
         let mut walker =

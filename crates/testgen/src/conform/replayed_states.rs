@@ -18,7 +18,7 @@ use super::product::InputCompletion;
 
 /// The greatest number of states of a set closed under internal steps; beyond it the set is not all. It was chosen by
 /// feel: a tenth of what the monitor keeps, as many systems are followed at once.
-const MAX_STATES: usize = 10_000;
+const MAX_CLOSED_STATES: usize = 10_000;
 
 /// The states of a system after a trace, as far as evaluation finds them: each is possible, but there may be more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub(super) fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> Optio
 
 /// Returns the states closed under internal steps, as far as they can be computed.
 fn closure(cx: &Ctx<'_>, sts: &Sts, ReplayedStates { states, is_all }: ReplayedStates) -> ReplayedStates {
-    match concrete::tau_closure(cx.pool, sts, states, MAX_STATES) {
+    match concrete::tau_closure(cx.pool, sts, states, MAX_CLOSED_STATES) {
         Ok(closure) => ReplayedStates { states: closure.states, is_all: is_all && !closure.truncated },
         // Nothing is claimed then: no state is kept, and `is_all` is false.
         Err(_) => ReplayedStates::default(),

@@ -40,7 +40,7 @@ const MAX_LOOKED: usize = 4;
 const EXPERIMENT_BOUNDS: SearchBounds = SearchBounds { max_states: 150, max_depth: 16 };
 /// The number of states above which a belief is too large to search from. Chosen by feel: the search starts with an
 /// internal choice among them, and each multiplies its cases.
-const MAX_STATES: usize = 8;
+const MAX_SEARCHED_BELIEF: usize = 8;
 
 /// The suspects, by number of the mutant.
 #[derive(Clone, Debug, Default)]
@@ -236,7 +236,7 @@ fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Susp
 /// Returns `sts` started in `states`: in the only one, or by an internal choice among them; `None` if there are none or
 /// too many.
 fn start_in(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Option<Sts> {
-    if states.is_empty() || states.len() > MAX_STATES {
+    if states.is_empty() || states.len() > MAX_SEARCHED_BELIEF {
         return None;
     }
     let mut here = Sts { goals: Vec::new(), ..sts.clone() };

@@ -29,7 +29,7 @@ const MAX_PATHS: usize = 8;
 
 /// The number of steps of all purposes together above which no other is looked for: in a chain of twenty thousand
 /// states every side step would be a purpose of its own, and all of them together more than memory holds.
-const MAX_STEPS: usize = 2_000_000;
+const MAX_PURPOSE_STEPS: usize = 2_000_000;
 
 /// The number of steps of paths that are checked even if the time is over: the purposes found by then are worth
 /// keeping.
@@ -168,7 +168,9 @@ impl fmt::Display for WhyUnreached {
             }
             Self::Cut(StopReason::Exhausted) => f.write_str("unknown: no path found could be confirmed"),
             Self::Cut(stop) => write!(f, "unknown: {stop}"),
-            Self::Full => write!(f, "unknown: the purposes before it have more than {MAX_STEPS} steps"),
+            Self::Full => {
+                write!(f, "unknown: the purposes before it have more than {MAX_PURPOSE_STEPS} steps")
+            }
             Self::Doubt(why) => write!(f, "unknown: the path to it is in doubt: {why}"),
         }
     }
@@ -434,7 +436,7 @@ impl<'g> PurposeSelection<'g> {
             {
                 return Some(WhyUnreached::Cut(StopReason::Halted(halted)));
             }
-            if self.steps > MAX_STEPS {
+            if self.steps > MAX_PURPOSE_STEPS {
                 return Some(WhyUnreached::Full);
             }
             if self.is_on_the_way(cx.sts, uses[0]) {

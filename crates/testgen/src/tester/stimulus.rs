@@ -21,7 +21,7 @@ use crate::data::{Hints, PickedValues, ValueRequest, draw_keys, pick_hinted, pic
 
 /// The number of states tried for the values of one switch. Chosen by feel: each may cost a question, and the tester
 /// waits.
-const MAX_STATES: usize = 8;
+const MAX_TRIED_STATES: usize = 8;
 
 /// A belief, borrowed.
 pub(super) enum BorrowedBelief<'a> {
@@ -132,13 +132,13 @@ impl<'s> StimulusChoice<'s> {
                 let mut here: Vec<&ConcreteState> =
                     states.iter().copied().filter(|state| state.loc == source).collect();
                 here.shuffle(self.rng);
-                here.iter().take(MAX_STATES).find_map(|state| self.concrete(cx, state, id))
+                here.iter().take(MAX_TRIED_STATES).find_map(|state| self.concrete(cx, state, id))
             }
             BorrowedBelief::Symbolic(states) => {
                 let mut here: Vec<&SymState> =
                     states.iter().copied().filter(|state| state.loc == source).collect();
                 here.shuffle(self.rng);
-                here.iter().take(MAX_STATES).find_map(|state| self.symbolic(cx, state, id))
+                here.iter().take(MAX_TRIED_STATES).find_map(|state| self.symbolic(cx, state, id))
             }
         }
     }

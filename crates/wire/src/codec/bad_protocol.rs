@@ -4,9 +4,9 @@ use thiserror::Error;
 
 use super::binary::FieldMisfit;
 use super::encoding::BadEncodingPlace;
-use super::form::BadJsonForm;
 #[cfg(feature = "external")]
 use super::http::{BadAnswer, BadRequestConfig};
+use super::json_form::BadJsonForm;
 use super::template::BadTemplate;
 use super::text::{BadItems, BadJoining};
 

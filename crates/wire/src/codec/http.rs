@@ -31,7 +31,7 @@ use self::answer::{AnswerConfig, AnswerFit, AnswerReader};
 use self::capture::{CaptureConfig, CapturedValues};
 use self::message::{HttpRequest, HttpResponse};
 use self::request::{PreparedRequest, TemplateValues};
-use super::form::{JsonForm, JsonFormConfig};
+use super::json_form::{JsonForm, JsonFormConfig};
 use super::template::check_fields;
 use super::unsolicited::UnsolicitedConfig;
 use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage};

@@ -19,7 +19,7 @@
 //! *Promises.* What was written is read back as it was. Bytes are a message only if all of them are
 //! used and every constant, length and checksum is right. No bytes and no layout text panic.
 
-mod check;
+mod checksum;
 mod number;
 mod overlap;
 mod parse;
@@ -32,7 +32,7 @@ use std::fmt;
 
 use ioxide_record::event::ScriptValuePlace;
 
-pub use self::check::Checksum;
+pub use self::checksum::Checksum;
 pub use self::number::{Endian, NumberLayout, NumberOutOfBounds, Width};
 pub use self::parse::{BadLayout, BadLayoutItem};
 pub use self::write::{ExtentUnfit, LayoutUnfit};

@@ -33,7 +33,7 @@ use crate::{limit, redaction, seed};
 const REPEAT: usize = 10;
 
 /// States of a machine whose pairs there is memory for. Chosen by feel: it bounds the memory.
-const MAX_STATES: usize = 5000;
+const MAX_MACHINE_STATES: usize = 5000;
 
 /// Tests whether the system is a reduction of the machine.
 pub fn test_reduction(args: &FsmArgs) -> Result<ExitStatus, CliError> {
@@ -71,11 +71,11 @@ struct CountedMachine<'a> {
 /// Refuses a machine whose pairs of states there is no memory for.
 pub fn few_enough(args: &FsmArgs, model: &Observable) -> Result<(), CliError> {
     let states = model.n_states();
-    if states <= MAX_STATES {
+    if states <= MAX_MACHINE_STATES {
         return Ok(());
     }
     let why = format!(
-        "`{}` has {states} states; state counting compares all pairs of up to {MAX_STATES}",
+        "`{}` has {states} states; state counting compares all pairs of up to {MAX_MACHINE_STATES}",
         args.file
     );
     Err(CliError::usage(why).help("count a part of it, or make a suite with `--suite s`"))

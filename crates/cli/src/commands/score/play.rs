@@ -15,7 +15,7 @@ use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_wire::adapter::ClockKind;
 
-use super::MAX_STATES;
+use super::MAX_PURPOSE_STATES;
 use crate::args::ScoreArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
@@ -76,7 +76,7 @@ impl MutantStage<'_> {
         let Self { args, request: wanted, .. } = *self;
         let mut spec = self.spec.clone();
         let mut solver = wanted.make()?;
-        let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
+        let limits = ExploreLimits { max_states: MAX_PURPOSE_STATES, max_depth: u32::MAX };
         let go_on = &mut |_| ControlFlow::Continue(());
         let set =
             covering(&mut Ctx::new(&mut spec, &mut *solver), goal, &CaseConfig::default(), limits, go_on);

@@ -22,7 +22,7 @@ use crate::sink::{FindingSink, Reported};
 /// testing would come to.
 const MAX_PLACES: usize = 5_000;
 /// The greatest number of steps of one part. Chosen by feel, as the locations are bounded.
-const MAX_STEPS: usize = 50_000;
+const MAX_PART_STEPS: usize = 50_000;
 
 /// The meaning of a message of a part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,7 +147,7 @@ impl<'a> PartBuilder<'a> {
             }
             update.retain(|&(var, term)| as_var(pool, term) != Some(var));
             let target = self.arrive(next, step.span)?;
-            if self.sts.switches.len() >= MAX_STEPS {
+            if self.sts.switches.len() >= MAX_PART_STEPS {
                 return Err(NoPart::TooMany);
             }
             let label = format!("{}:{}", self.sts.locations[place].name, self.sts.gates[gate].name);
@@ -379,7 +379,9 @@ impl NoPart {
             Self::TooMany => Diagnostic::new(
                 Code::TooManySwitches,
                 span,
-                format!("a sequential part of this has more than {MAX_PLACES} places or {MAX_STEPS} steps"),
+                format!(
+                    "a sequential part of this has more than {MAX_PLACES} places or {MAX_PART_STEPS} steps"
+                ),
             )
             .note("parallel composition below `>->`, `>>>`, `[>>` or `[><` is written out place by place")
             .help("let the parallel composition be outermost"),

@@ -60,7 +60,7 @@ impl Typing<'_> {
         scope: &Scope,
     ) -> Result<Term, Reported> {
         let term = self.type_formula(formula, want, scope)?;
-        if typeck::is_sane(self.pool, term) {
+        if typeck::has_sane_size(self.pool, term) {
             return Ok(term);
         }
         Err(self

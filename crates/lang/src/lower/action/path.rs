@@ -18,7 +18,7 @@ use crate::typeck::{Checker, n_parts};
 const MAX_PATHS: usize = 1_000;
 /// The greatest number of steps on all paths of an action together. Chosen by feel: it bounds the time that a short
 /// text can ask for.
-const MAX_STEPS: usize = 100_000;
+const MAX_ACTION_STEPS: usize = 100_000;
 /// The greatest number of parts of the terms that all of them make together. Chosen by feel, for the memory.
 const MAX_PARTS: usize = 20_000_000;
 
@@ -195,7 +195,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     }
 
     fn few_enough(&mut self, n_paths: usize, step: &PathStep) -> Result<(), Reported> {
-        if n_paths <= MAX_PATHS && self.n_steps <= MAX_STEPS {
+        if n_paths <= MAX_PATHS && self.n_steps <= MAX_ACTION_STEPS {
             return Ok(());
         }
         let place = match step {
@@ -205,7 +205,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         let message = if n_paths > MAX_PATHS {
             format!("action `{}` has more than {MAX_PATHS} paths", self.name)
         } else {
-            format!("action `{}` takes more than {MAX_STEPS} steps on its paths", self.name)
+            format!("action `{}` takes more than {MAX_ACTION_STEPS} steps on its paths", self.name)
         };
         let action = self.action;
         Err(self.cx.sink.error(|| {

@@ -10,7 +10,7 @@ use super::EvalError;
 
 /// The number of instances of bound names and of calls that one evaluation may have. About a second in a release build;
 /// sixteen times what one quantifier may have.
-pub const MAX_STEPS: u32 = 1 << 20;
+pub const MAX_EVALUATION_STEPS: u32 = 1 << 20;
 
 thread_local! {
     /// The nesting depth of the evaluations of this thread, and the steps since it was 0.
@@ -39,9 +39,9 @@ impl Drop for EvalScope {
 /// Counts a step of the evaluation under way.
 ///
 /// # Errors
-/// If the evaluation has made [`MAX_STEPS`] steps already.
+/// If the evaluation has made [`MAX_EVALUATION_STEPS`] steps already.
 pub(in crate::term) fn count_step() -> Result<(), EvalError> {
     let (depth, steps) = WORK.get();
     WORK.set((depth, steps.saturating_add(1)));
-    if steps < MAX_STEPS { Ok(()) } else { Err(EvalError::TooLong) }
+    if steps < MAX_EVALUATION_STEPS { Ok(()) } else { Err(EvalError::TooLong) }
 }

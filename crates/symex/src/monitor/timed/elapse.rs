@@ -21,7 +21,7 @@ use crate::state::SymState;
 
 /// The greatest number of states after internal steps at unknown instants; an excess is reported, never silently cut.
 /// Chosen by feel: every one of them has a delay of its own, which the solver has to order against all others.
-const MAX_STATES: usize = 200;
+const MAX_ELAPSED_STATES: usize = 200;
 
 /// A silence since the last message.
 #[derive(Clone, Copy)]
@@ -180,8 +180,8 @@ impl PassedTime {
             keep.add_state(cx, arrived);
             for next in self.internal_successors(cx, &state, since) {
                 seen += 1;
-                if seen > MAX_STATES {
-                    keep.lost = Some(LostStates::States(MAX_STATES));
+                if seen > MAX_ELAPSED_STATES {
+                    keep.lost = Some(LostStates::States(MAX_ELAPSED_STATES));
                     return keep.into_next(cx);
                 }
                 todo.push(next);

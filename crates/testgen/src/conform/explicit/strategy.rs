@@ -28,7 +28,7 @@ use super::{EnumerationBudget, EnumerationGivenUp, MetLabels};
 const MAX_POSITIONS: usize = 20_000;
 /// The greatest number of steps of a test that cannot force its end. Chosen by feel: a longer test is seldom better
 /// than the same test again.
-const MAX_STEPS: usize = 60;
+const MAX_TEST_STEPS: usize = 60;
 /// The number of nodes above which no tree is made. Chosen by feel: a tree is kept in memory, and often written to a
 /// file.
 const MAX_NODES: usize = 10_000;
@@ -317,7 +317,7 @@ impl StrategyGame {
     }
 
     /// The length of the shortest way to a difference, and the number of steps to allow: thrice as many, at most
-    /// [`MAX_STEPS`] unless the shortest way is longer.
+    /// [`MAX_TEST_STEPS`] unless the shortest way is longer.
     fn horizon(&self) -> Option<(usize, usize)> {
         let mut distance: Vec<Option<usize>> = vec![None; self.positions.len()];
         // The same fixed point with "some observation" where `forced_moves` has "every observation": a way the system
@@ -335,7 +335,7 @@ impl StrategyGame {
             }
             new.into_iter().for_each(|at| distance[at] = Some(steps));
         }
-        distance[0].map(|steps| (steps, (3 * steps).clamp(steps, MAX_STEPS.max(steps))))
+        distance[0].map(|steps| (steps, (3 * steps).clamp(steps, MAX_TEST_STEPS.max(steps))))
     }
 
     /// Returns, by number of steps left and position, the best chance of a difference and the move for it.

@@ -12,7 +12,7 @@ use ioxide_record::line::cut;
 
 use super::message::{HttpResponse, ResponsePart};
 use super::xml;
-use crate::codec::form::JsonForm;
+use crate::codec::json_form::JsonForm;
 use crate::codec::text::{full_regex, value_json};
 use crate::codec::{ProtocolProblem, Undecodable, is_seen};
 
@@ -150,31 +150,31 @@ impl AnswerReader {
 
     /// The statuses it may have where it answers `to`.
     pub(super) fn statuses_to(&self, to: Option<&str>) -> impl Iterator<Item = String> {
-        let of = if self.answers(to) { &self.statuses[..] } else { &[] };
+        let of = if self.may_answer(to) { &self.statuses[..] } else { &[] };
         of.iter()
             .map(|&(from, till)| if from == till { from.to_string() } else { format!("{}xx", from / 100) })
     }
 
     /// Returns whether this may be an answer to the request `to`.
-    fn answers(&self, to: Option<&str>) -> bool {
+    fn may_answer(&self, to: Option<&str>) -> bool {
         self.to.is_empty() || to.is_none_or(|to| self.to.iter().any(|other| other == to))
     }
 
     /// Returns whether a message of a stream meets the conditions.
     #[must_use]
     pub fn fits_event(&self, response: &HttpResponse, to: Option<&str>) -> bool {
-        self.concerns(response, to) && matches!(self.values(response), Ok(Ok(_)))
+        self.fits_status_and_request(response, to) && matches!(self.match_content(response), Ok(Ok(_)))
     }
 
     /// Returns whether the part of the conversation, the status and the input answered fit, whatever the content is.
-    fn concerns(&self, response: &HttpResponse, to: Option<&str>) -> bool {
+    fn fits_status_and_request(&self, response: &HttpResponse, to: Option<&str>) -> bool {
         let is_part = match (&response.part, &self.event) {
             (ResponsePart::Answer, None) => !self.closed && self.has_status(response.status),
             (ResponsePart::Event(name), Some(wanted)) => wanted.is_match(name),
             (ResponsePart::Closed, None) => self.closed,
             _ => false,
         };
-        is_part && self.answers(to)
+        is_part && self.may_answer(to)
     }
 
     /// Returns whether the body decides whether an answer is this output, or holds fields of it.
@@ -197,10 +197,10 @@ impl AnswerReader {
         response: &HttpResponse,
         to: Option<&str>,
     ) -> Result<AnswerFit, Undecodable> {
-        if !self.concerns(response, to) {
+        if !self.fits_status_and_request(response, to) {
             return Ok(AnswerFit::Elsewhere);
         }
-        match self.values(response)? {
+        match self.match_content(response)? {
             Ok(found) => self.message(model, form, name, &found).map(AnswerFit::Label),
             Err(reason) => Ok(AnswerFit::Other(reason)),
         }
@@ -214,11 +214,11 @@ impl AnswerReader {
         if response.part == ResponsePart::Answer && !self.has_status(response.status) {
             return Ok(Some(format!("its status is {}", response.status)));
         }
-        Ok(self.values(response)?.err())
+        Ok(self.match_content(response)?.err())
     }
 
     /// Returns the available values if the content meets the conditions, and the reason if it does not.
-    fn values(&self, response: &HttpResponse) -> Result<Result<FoundValues, String>, Undecodable> {
+    fn match_content(&self, response: &HttpResponse) -> Result<Result<FoundValues, String>, Undecodable> {
         if let Some(coding) = response.unread_coding.as_ref().filter(|_| self.reads_body()) {
             return Err(coding.clone().into());
         }

@@ -17,7 +17,7 @@ use super::capture::{CapturedValues, text_of};
 use super::message::HttpRequest;
 use super::xml;
 use crate::codec::UnwritableMessage;
-use crate::codec::form::JsonForm;
+use crate::codec::json_form::JsonForm;
 use crate::codec::template::{BadTemplate, TextTemplate, plain_text, value_of};
 
 /// A request as people wrote it down; all but the method are templates.
