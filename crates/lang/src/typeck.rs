@@ -696,7 +696,7 @@ impl<'a, 's> Checker<'a, 's> {
     // Size.
 
     /// Returns `term`; reports it if it is too large.
-    pub(crate) fn check_size(&mut self, term: Term, span: Span) -> Result<Term, Reported> {
+    pub(crate) fn check_term_size(&mut self, term: Term, span: Span) -> Result<Term, Reported> {
         if has_sane_size(&self.pool, term) {
             return Ok(term);
         }

@@ -96,7 +96,7 @@ impl Checker<'_, '_> {
             }
             None => self.pool.substitute(function.body, &substitution),
         };
-        self.check_size(term, span)
+        self.check_term_size(term, span)
     }
 
     /// Records the parameters on which a call of the function being defined descends; reports it if there are none.

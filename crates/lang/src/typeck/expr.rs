@@ -299,7 +299,7 @@ impl Checker<'_, '_> {
         }
         let terms: Vec<Term> = terms.into_iter().collect::<Result<_, _>>()?;
         let term = self.pool.concat(terms);
-        self.check_size(term, span)
+        self.check_term_size(term, span)
     }
 
     fn as_real(&mut self, term: Term) -> Term {
@@ -326,11 +326,11 @@ impl Checker<'_, '_> {
                 continue;
             }
             let left = self.multiply(std::mem::take(&mut factors));
-            let left = self.check_size(left, span)?;
+            let left = self.check_term_size(left, span)?;
             factors.push(self.divide(op, left, term, place)?);
         }
         let product = self.multiply(factors);
-        self.check_size(product, span)
+        self.check_term_size(product, span)
     }
 
     /// Returns the product; if one factor is real, all become real.
