@@ -1,6 +1,7 @@
 //! Connections as a part of the behaviour: opened and closed by inputs, closed by the system.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
