@@ -60,7 +60,7 @@ pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let told = if args.json {
         writeln!(out, "{}", as_json(&judged)?)
     } else {
-        show_judged_trace(&mut out, &model, &trace, &judged)
+        show_judged_trace(&mut out, &model, &trace, &judged, relation)
     };
     exit::status_after_output(status, told)
 }
@@ -100,6 +100,7 @@ fn show_judged_trace(
     model: &Model,
     trace: &Trace,
     judged: &JudgedTrace,
+    relation: ConformanceRelation,
 ) -> io::Result<()> {
     if let Some(told) = &judged.forbidden {
         let forbidden = judged.forbidden_at.map_or(judged.steps, |at| at + 1);
@@ -129,10 +130,13 @@ fn show_judged_trace(
     let steps = if judged.steps == 1 { "1 step is".into() } else { format!("{} steps are", judged.steps) };
     writeln!(out, "PASS: {steps} allowed")?;
     if let Some(at) = judged.unspecified {
-        writeln!(
-            out,
-            "the model has no transition for the input at step {at}, so everything after it is allowed"
-        )?;
+        let reason = match relation {
+            ConformanceRelation::Ioco => format!("the model has no transition for the input at step {at}"),
+            ConformanceRelation::Uioco => {
+                format!("not every possible state of the model accepts the input at step {at}")
+            }
+        };
+        writeln!(out, "{reason}, so everything after it is allowed")?;
     }
     Ok(())
 }
