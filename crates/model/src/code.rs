@@ -150,6 +150,7 @@ codes! {
     OverlappingInputs W0709 Hint "two transitions that can take the same input"
     AlwaysViolated W0710 Warning "an `always` that does not hold in some reachable state"
     SometimesNever W0711 Warning "a `sometimes` that holds in no reachable state"
+    StuckState W0712 Warning "a state in which nothing can happen any more"
     UnknownPart E0801 Error "a part or model that the system does not have"
     BadConnection E0802 Error "a connection that does not fit"
     BadImport E0803 Error "a file of models that cannot be used"

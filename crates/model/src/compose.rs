@@ -102,6 +102,8 @@ pub struct PartSystem {
     pub control: Option<VarId>,
     /// The names of its locations, by the constructor position of the value of `control`.
     pub places: Vec<Arc<str>>,
+    /// Whether a location has no switches, by the same position: the part ends there.
+    pub is_end: Vec<bool>,
     /// The labels of its own switches.
     pub switches: Vec<Arc<str>>,
     /// Its variables and clocks, `control` included: in the same order in every instance of a model.
@@ -274,6 +276,7 @@ impl Composer {
             index,
             control: control.map(|(var, _)| var),
             places: sts.locations.iter().map(|location| location.name.clone()).collect(),
+            is_end: sts.locations.ids().map(|at| sts.switches_from(at).next().is_none()).collect(),
             switches: sts.switches.iter().map(|switch| switch.label.clone()).collect(),
             vars: own,
         });

@@ -2,12 +2,14 @@
 //!
 //! *Promises* that a warning rests on a proof or on a witness: a switch is called unreachable
 //! only if the exploration is a fixed point, an overlap is shown in a state that can be
-//! reached. Questions the solver leaves open give no finding; they are counted.
+//! reached, and so is a state in which nothing can happen. Questions the solver leaves open give no finding; they are
+//! counted.
 
 mod divide;
 mod goal;
 mod overlap;
 mod reach;
+mod stuck;
 mod tau;
 
 use std::ops::ControlFlow;
@@ -53,6 +55,7 @@ pub fn lint(
     reach::unsatisfiable_guards(cx, &mut findings);
     reach::report_unreachable(cx, &exploration, &config.symmetry, &mut findings);
     tau::report_loops(cx, &exploration, &mut findings);
+    stuck::report_stuck_states(cx, &exploration, &mut findings);
     overlap::report_overlaps(cx, &exploration, &mut findings);
     divide::report_range_blocks(cx, &exploration, &mut findings);
     divide::report_divisors(cx, &exploration, &mut findings);

@@ -1,6 +1,8 @@
 //! Commands that read models: `check`, `fmt`, `explain`, `show`, `step`.
 
 use clap::{Args as ClapArgs, ValueEnum};
+use ioxide_model::code::Code;
+use ioxide_model::diag::Severity;
 
 use super::{LimitArgs, ModelArgs, SolverArgs};
 
@@ -26,6 +28,9 @@ pub struct CheckArgs {
     /// With `--deep`: explores at most this many states.
     #[arg(long, hide_short_help = true, default_value_t = 5_000, value_name = "N")]
     pub max_states: usize,
+    /// Leaves out warnings and hints with these codes, separated by commas: `--allow W0604,W0712`.
+    #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = read_warning_code)]
+    pub allow: Vec<Code>,
     /// Treats warnings as errors.
     #[arg(long)]
     pub deny_warnings: bool,
@@ -36,6 +41,17 @@ pub struct CheckArgs {
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
+}
+
+/// Reads the code of a finding that can be left out.
+fn read_warning_code(text: &str) -> Result<Code, String> {
+    match Code::by_id(text) {
+        Some(code) if code.severity() == Severity::Error => {
+            Err(format!("`{text}` is an error, not a warning"))
+        }
+        Some(code) => Ok(code),
+        None => Err(format!("there is no code `{text}`; `ioxide explain --list` has all")),
+    }
 }
 
 /// Arguments of `fmt`.

@@ -105,6 +105,7 @@ fn check_file(
         });
         diagnostics.extend(found.findings);
     }
+    diagnostics.retain(|found| !args.allow.contains(&found.code));
     Ok(CheckedFile { file: path.to_owned(), diagnostics, deep, sequential })
 }
 

@@ -153,6 +153,7 @@ impl Composer {
             index: None,
             control: None,
             places: Vec::new(),
+            is_end: Vec::new(),
             switches: switches.iter().map(|switch| switch.label.clone()).collect(),
             vars,
         });

@@ -17,6 +17,9 @@ use ioxide_symex::{
     Arrival, Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, Monitor, RegionRevisit, StopReason,
     explore, lint,
 };
+use ioxide_test_support::test_count;
+
+use crate::systems::generator::Dice;
 
 fn example(name: &str, set: &[(&str, &str)]) -> Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
@@ -223,6 +226,97 @@ fn each_deep_lint_finds_its_fault() {
     check("state s { t: on a { x = 7 / p } }", "W0707");
     check("state s { t: emit c(q: 1) when x > 0 u: on b }", "W0708");
     check("state s { t: on a when p > 0 { x = 1 } u: on a when p < 5 { x = 2 } }", "W0709");
+}
+
+#[test]
+fn parts_that_wait_for_each_other_are_found_on_the_shortest_path() {
+    for n in 2..=8 {
+        let mut model = example("systems/philosophers.iox", &[("N", &n.to_string())]);
+        let mut solver = solver();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let found = lint(&mut cx, &ExploreConfig::default(), &mut |_| ControlFlow::Continue(())).findings;
+        let stuck: Vec<_> = found.iter().filter(|finding| finding.code.id() == "W0712").collect();
+        assert_eq!(stuck.len(), 1, "{n}: {found:?}");
+        let text = &stuck[0].message;
+        assert_eq!(text.matches(".reach_left+").count(), n, "everybody takes the left fork: {text}");
+        assert!(!text.contains(".reach_right+"), "{text}");
+    }
+}
+
+#[test]
+fn an_end_that_is_written_is_no_finding() {
+    let is_found = |text: &str| findings(text).iter().any(|(id, _)| *id == "W0712");
+    assert!(!is_found("model M { input a state s { on a -> done } state done {} }"));
+    let counting = |end: &str| {
+        format!(
+            "model M {{ input a var n: 0..3 = 0 state s {{ on a when n < 3 {{ n = n + 1 }} {end} }} state done {{}} }}"
+        )
+    };
+    assert!(is_found(&counting("")));
+    assert!(!is_found(&counting("on a when n == 3 -> done")));
+    assert!(!is_found(&counting("emit o when n == 3 -> done").replace("input a", "input a output o")));
+    // A guard that an unknown value decides: some values are stuck.
+    let unknown = |limit: &str| {
+        format!(
+            "model M {{ input a(p: int) output o var x: int = 0
+            state s {{ on a when p > {limit} {{ x = p }} -> t }} state t {{ emit o when x > 5 -> s }} }}"
+        )
+    };
+    assert!(is_found(&unknown("3")));
+    assert!(!is_found(&unknown("5")));
+    // Waiting helps here, and does not there.
+    let timed = |guard: &str| {
+        format!(
+            "model M {{ input a output o clock c state s {{ on a reset c -> t }} state t {{ emit o when {guard} -> s }} }}"
+        )
+    };
+    assert!(!is_found(&timed("c >= 2")));
+    assert!(is_found(&timed("c < 0")));
+}
+
+/// A transition of a small random model: source, the value of `x` it needs, target, the value it sets.
+type SmallSwitch = (usize, usize, usize, usize);
+
+/// The states of a small random model that are reached, by plain enumeration, and whether one of them is stuck.
+fn is_stuck_by_enumeration(switches: &[SmallSwitch]) -> bool {
+    let mut seen = BTreeSet::from([(0, 0)]);
+    let mut open = vec![(0, 0)];
+    while let Some((loc, x)) = open.pop() {
+        let leaving = switches.iter().filter(|&&(source, ..)| source == loc);
+        let taken: Vec<_> = leaving.clone().filter(|&&(_, needed, ..)| needed == x).collect();
+        if taken.is_empty() && leaving.count() > 0 {
+            return true;
+        }
+        for &&(.., target, set) in &taken {
+            if seen.insert((target, set)) {
+                open.push((target, set));
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn stuck_states_are_those_that_enumeration_finds() {
+    let mut counts = [0, 0];
+    for seed in 0..test_count("IOXIDE_STUCK", 200, 5_000) {
+        let mut dice = Dice(seed);
+        let n = 1 + dice.roll(5);
+        let switches: Vec<SmallSwitch> =
+            (0..n).map(|_| (dice.roll(3), dice.roll(3), dice.roll(3), dice.roll(3))).collect();
+        let state = |loc: usize| {
+            let own = switches.iter().filter(|&&(source, ..)| source == loc);
+            let texts =
+                own.map(|&(_, x, target, set)| format!("on a when x == {x} {{ x = {set} }} -> s{target} "));
+            format!("state s{loc} {{ {} }} ", texts.collect::<String>())
+        };
+        let text = format!("model M {{ input a var x: int = 0 {}}}", (0..3).map(state).collect::<String>());
+        let expected = is_stuck_by_enumeration(&switches);
+        let found = findings(&text).iter().any(|(id, _)| *id == "W0712");
+        assert_eq!(found, expected, "{text}");
+        counts[usize::from(expected)] += 1;
+    }
+    assert!(counts.iter().all(|&n| n > 10), "both cases occur: {counts:?}");
 }
 
 /// Two questions are open at once, and each is answered on a lane of its own.

@@ -9,7 +9,7 @@
 //! `IOXIDE_RUNS=20000 cargo test -p ioxide-symex --test it systems::through -- --nocapture`
 
 mod alike;
-mod generator;
+pub mod generator;
 mod lanes;
 mod product;
 mod through;

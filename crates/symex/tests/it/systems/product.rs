@@ -5,13 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{SolverConfig, build_stack};
-use ioxide_symex::{Belief, Ctx, Monitor};
+use ioxide_symex::{Belief, Ctx, ExploreConfig, Monitor, lint};
 use ioxide_test_support::test_count;
 
 use crate::systems::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
@@ -411,4 +412,54 @@ fn systems_are_what_the_product_of_their_parts_is() {
         "{systems} systems, {labels} labels, {queues} queues, {hidden} hidden messages: no disagreement"
     );
     assert!(labels > systems && queues > 0 && hidden > 0, "the systems do something");
+}
+
+impl Product {
+    /// Returns whether a state is reached in which some part has transitions and nothing can happen; `None` if there
+    /// are too many states.
+    fn can_be_stuck(&self) -> Option<bool> {
+        let mut seen = BTreeSet::from([self.initial()]);
+        let mut open = vec![self.initial()];
+        while let Some(state) = open.pop() {
+            let steps = self.steps(&state);
+            let goes_on =
+                |(model, part): (&Model, &ConcreteState)| model.sts.switches_from(part.loc).count() > 0;
+            if steps.is_empty() && self.parts.iter().zip(&state.0).any(goes_on) {
+                return Some(true);
+            }
+            for (_, next, _) in steps {
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+            if seen.len() > 2_000 {
+                return None;
+            }
+        }
+        Some(false)
+    }
+}
+
+#[test]
+fn systems_are_stuck_where_their_product_is() {
+    let n = test_count("IOXIDE_SYSTEMS", 100, 2_000);
+    let mut counts = [0, 0];
+    for seed in 0..n {
+        let plan = random_plan(&mut Dice(seed));
+        let Some(text) = plan.text() else { continue };
+        let mut model = loaded(&text);
+        let parts = plan.parts.iter().map(|part| loaded(part)).collect();
+        let Some(expected) = (Product { plan, parts }).can_be_stuck() else { continue };
+        let mut solver = build_stack(&SolverConfig::default());
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let result = lint(&mut cx, &ExploreConfig::default(), &mut |_| ControlFlow::Continue(()));
+        if !result.exploration.is_complete() || result.open > 0 {
+            continue;
+        }
+        let found = result.findings.iter().any(|finding| finding.code.id() == "W0712");
+        assert_eq!(found, expected, "seed {seed}:\n{text}");
+        counts[usize::from(expected)] += 1;
+    }
+    println!("{} systems go on for ever, {} can be stuck", counts[0], counts[1]);
+    assert!(counts.iter().all(|&n| n > 5), "both cases occur: {counts:?}");
 }
