@@ -56,7 +56,8 @@ impl Constants {
             },
             ExprKind::Name(name) => self.get(name).cloned().ok_or_else(|| {
                 let message = format!("there is no constant `{name}` here");
-                Box::new(Diagnostic::new(Code::UnknownName, expr.span, message))
+                let help = format!("constants of a system are declared in it: `const {name} = 3`");
+                Box::new(Diagnostic::new(Code::UnknownName, expr.span, message).help(help))
             }),
             ExprKind::Paren(inner) => self.value(inner),
             _ => match self.int(expr) {
