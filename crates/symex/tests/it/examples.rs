@@ -267,7 +267,7 @@ fn an_end_that_is_written_is_no_finding() {
     // Waiting helps here, and does not there.
     let timed = |guard: &str| {
         format!(
-            "model M {{ input a output o clock c state s {{ on a reset c -> t }} state t {{ emit o when {guard} -> s }} }}"
+            "model M {{ input a output o clock c state s {{ on a {{ reset c }} -> t }} state t {{ emit o when {guard} -> s }} }}"
         )
     };
     assert!(!is_found(&timed("c >= 2")));
