@@ -173,6 +173,10 @@ impl Parser<'_> {
             "receive" | "input" | "recv" => {
                 diagnostic.help("the system receives with `on`").fix(name.span, "on")
             }
+            "send" if self.is_declared_as("input", self.slice_at(1)) => {
+                let text = format!("`{}` is an input, which the system receives with `on`", self.slice_at(1));
+                diagnostic.help(text).fix(name.span, "on")
+            }
             "send" | "output" => diagnostic.help("the system sends with `emit`").fix(name.span, "emit"),
             "tau" => diagnostic.help("the system acts unseen with `internal`").fix(name.span, "internal"),
             text => match habit(text) {
