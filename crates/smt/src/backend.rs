@@ -123,6 +123,10 @@ impl<B: Backend> IncrementalSolver<B> {
     /// Asks the back-end about `facts`, and restarts it if it failed.
     fn ask(&mut self, pool: &TermPool, facts: &[Term]) -> SolverDecision {
         let granted = self.next_limits();
+        // A question that is one of many small ones is not begun after the end: each would still cost its translation.
+        if granted.wall.is_zero() {
+            return SolverDecision::Unknown(UnknownReason::Time);
+        }
         let decision = match self.sync_facts(pool, facts) {
             Ok(()) => self.backend.check(granted),
             Err(why) => SolverDecision::Unknown(why),
@@ -232,6 +236,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::halt::{Halted, Signal};
     use ioxide_model::sort::Sort;
 
     /// A back-end that never answers in time and records how much time it was given.
@@ -288,5 +293,30 @@ mod tests {
         let granted = granted.lock().expect("one thread");
         assert!(granted[..8].iter().all(|wall| *wall == Duration::from_secs(32)));
         assert!(granted[8..].iter().all(|wall| *wall == Duration::from_secs(1)));
+    }
+
+    /// A limit that has passed.
+    struct Over;
+
+    impl Signal for Over {
+        fn halt_reason(&self) -> Option<Halted> {
+            Some(Halted::Time)
+        }
+
+        fn time_left(&self) -> Option<Duration> {
+            Some(Duration::ZERO)
+        }
+    }
+
+    #[test]
+    fn nothing_is_asked_after_the_end() {
+        let mut pool = TermPool::new();
+        let (_, fact) = pool.declare_term("a", Sort::Bool);
+        let granted = Arc::new(Mutex::new(Vec::new()));
+        let limits = SolverLimits { wall: Duration::from_secs(32), steps: None };
+        let solver = IncrementalSolver::new(Slow(Arc::clone(&granted)), limits);
+        let decision = solver.with_halt(Halt::new(Over)).decide(&mut pool, &[fact]);
+        assert_eq!(decision, SolverDecision::Unknown(UnknownReason::Time));
+        assert!(granted.lock().expect("one thread").is_empty());
     }
 }
