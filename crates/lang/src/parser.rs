@@ -125,7 +125,9 @@ impl<'a> Parser<'a> {
     /// Returns whether somewhere in the text `message` stands behind the word `direction`, as in a declaration.
     fn is_declared_as(&self, direction: &str, message: &str) -> bool {
         let text = |token: &Token| self.text.get(token.start as usize..token.end as usize);
-        self.tokens.windows(2).any(|pair| text(&pair[0]) == Some(direction) && text(&pair[1]) == Some(message))
+        self.tokens
+            .windows(2)
+            .any(|pair| text(&pair[0]) == Some(direction) && text(&pair[1]) == Some(message))
     }
 
     /// Returns the text of the next token.

@@ -102,7 +102,7 @@ pub struct PartSystem {
     pub control: Option<VarId>,
     /// The names of its locations, by the constructor position of the value of `control`.
     pub places: Vec<Arc<str>>,
-    /// Whether a location has no switches, by the same position: the part ends there.
+    /// True for the locations without switches, by the same position: the part ends there.
     pub is_end: Vec<bool>,
     /// The labels of its own switches.
     pub switches: Vec<Arc<str>>,

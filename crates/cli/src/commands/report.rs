@@ -137,11 +137,13 @@ impl ArchivedRun {
                     (self.run, self.exchanges) = (Some((run, false)), told.exchanges.clone());
                 }
             }
-            EventKind::Shrunk(told) if is_wanted(told.run) && !told.exchanges.is_empty() => {
-                // The first that was made smaller comes before one that was not.
-                if self.run.is_none_or(|(run, is_smaller)| !is_smaller || run == told.run) {
-                    (self.run, self.exchanges) = (Some((told.run, true)), told.exchanges.clone());
-                }
+            // The first that was made smaller comes before one that was not.
+            EventKind::Shrunk(told)
+                if is_wanted(told.run)
+                    && !told.exchanges.is_empty()
+                    && self.run.is_none_or(|(run, is_smaller)| !is_smaller || run == told.run) =>
+            {
+                (self.run, self.exchanges) = (Some((told.run, true)), told.exchanges.clone());
             }
             _ => (),
         }

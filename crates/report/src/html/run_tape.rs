@@ -4,8 +4,8 @@
 //! table, and a step is four small numbers: its label, the time since the step before, the size of the
 //! belief, its set of switches.
 //!
-//! *Promises.* A tape has at most [`MAX_TAPE_STEPS`] steps, the last ones, and texts of about [`MAX_BYTES`]; steps cut off
-//! are counted.
+//! *Promises.* A tape has at most [`MAX_TAPE_STEPS`] steps, the last ones, and texts of about [`MAX_BYTES`]; steps cut
+//! off are counted.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

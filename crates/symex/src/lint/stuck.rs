@@ -1,7 +1,10 @@
-//! Lint for states in which nothing can happen any more, whatever is sent and however long one waits.
+//! Lint for states in which nothing can happen any more, whatever is sent.
 //!
-//! A state without transitions is an end that somebody wrote. A state with transitions of which none can ever be taken
-//! is a mistake; in a system of parts it is the classical deadlock, parts that wait for each other.
+//! A state without transitions is an end that somebody wrote. A state with transitions of which none can be taken is a
+//! mistake; in a system of parts it is the classical deadlock, parts that wait for each other.
+//!
+//! Models with clocks are not examined: their states include those after a deadline that no system may miss, where
+//! nothing is possible by intent.
 //!
 //! A finding is shown by a state that the exploration reached, so it holds whether or not the exploration is complete.
 //! Only the first such state of each location is reported: states are in order of discovery, so its path is shortest.
@@ -21,8 +24,11 @@ use crate::graph::ExploredId;
 use crate::quiescence::can_react;
 use crate::state::SymState;
 
-/// Reports reachable states with transitions none of which can ever be taken.
+/// Reports reachable states with transitions none of which can be taken.
 pub(super) fn report_stuck_states(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+    if cx.sts.is_timed() {
+        return;
+    }
     let graph = &exploration.graph;
     let left: BTreeSet<ExploredId> = graph.edges.iter().map(|edge| edge.from).collect();
     let mut reported: BTreeSet<LocId> = BTreeSet::new();
@@ -73,7 +79,7 @@ fn parts_that_go_on<'c>(
     })
 }
 
-/// Returns whether some values of `state` leave every transition disabled, now and after any time.
+/// Returns whether some values of `state` leave every transition disabled.
 fn can_be_stuck(cx: &mut Ctx<'_>, state: &SymState, findings: &mut Findings) -> bool {
     let sts = cx.sts;
     let mut possible = Vec::new();
