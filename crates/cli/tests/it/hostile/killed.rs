@@ -10,7 +10,7 @@ fn signal(child: &Child, name: &str) {
 
 /// Waits until `is_so`.
 #[track_caller]
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + TOO_LONG;
     while !is_so() {
         assert!(Instant::now() < deadline, "never: {what}");

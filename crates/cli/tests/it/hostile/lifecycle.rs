@@ -34,7 +34,7 @@ fn a_server_that_leaves_its_group_is_found_and_ended() {
     let folder = played(daemon, "reset = \"restart\"");
     campaign(&folder, 0, &["5 passed"]);
     let server = killed::pid(&folder).expect("it was started");
-    assert!(killed::is_gone(server), "it lives on");
+    killed::until("the server is ended", || killed::is_gone(server));
 }
 
 /// Defect: the first connection was refused, and that was the end of it.
