@@ -204,7 +204,7 @@ impl Translator<'_> {
         if let Some(value) = value {
             plan.updates.push(format!("{}[{key}] = {value}", resource.items));
             plan.updates.push(format!("{} = some({key})", resource.last_written()));
-            plan.updates.extend(unwritten(resource, key, None));
+            plan.updates.extend(list_unwritten_fields(resource, key, None));
             return;
         }
         let sent = self.sent_variable(at);
@@ -217,7 +217,7 @@ impl Translator<'_> {
             ));
         }
         plan.updates.push(format!("{} = {}.without({key})", resource.items, resource.items));
-        plan.updates.extend(unwritten(resource, key, map.as_deref()));
+        plan.updates.extend(list_unwritten_fields(resource, key, map.as_deref()));
     }
 
     /// An item that is shown: it was not deleted, and is as it was shown or written before.
@@ -229,8 +229,8 @@ impl Translator<'_> {
         method: &str,
     ) {
         let key = resource.asked.clone();
-        plan.rules.push(not_deleted(resource, plan, method, RuleWeight::Contradiction));
-        plan.rules.extend(self.only_created(resource, plan, method));
+        plan.rules.push(make_not_deleted_rule(resource, plan, method, RuleWeight::Contradiction));
+        plan.rules.extend(self.make_only_created_rule(resource, plan, method));
         let Some(view) = self.item_view(resource, answer) else { return };
         let shown = resource.key_beside(&resource.id_of(&view.place, &view.id));
         plan.rules.push(ResourceRule {
@@ -247,7 +247,7 @@ impl Translator<'_> {
             .push(format!("{method} shows the {} as it was created or changed last.", resource.singular));
         if let Some(value) = self.known_value(resource, &view) {
             plan.updates.push(format!("{}[{key}] = {value}", resource.items));
-            plan.updates.extend(unwritten(resource, &key, None));
+            plan.updates.extend(list_unwritten_fields(resource, &key, None));
         }
     }
 
@@ -286,7 +286,12 @@ impl Translator<'_> {
     }
 
     /// Returns the rule that an item was created in this run, for a service that begins empty.
-    fn only_created(&self, resource: &Resource, plan: &AnswerPlan, method: &str) -> Option<ResourceRule> {
+    fn make_only_created_rule(
+        &self,
+        resource: &Resource,
+        plan: &AnswerPlan,
+        method: &str,
+    ) -> Option<ResourceRule> {
         self.rules.is_restarted.then(|| ResourceRule {
             id: format!("{}.created", plan.label),
             condition: format!("{}.has({})", resource.created, resource.asked),
@@ -307,8 +312,8 @@ impl Translator<'_> {
         method: &str,
     ) {
         let key = resource.asked.clone();
-        plan.rules.push(not_deleted(resource, plan, method, RuleWeight::Guess));
-        plan.rules.extend(self.only_created(resource, plan, method));
+        plan.rules.push(make_not_deleted_rule(resource, plan, method, RuleWeight::Guess));
+        plan.rules.extend(self.make_only_created_rule(resource, plan, method));
         let view = self.item_view(resource, answer);
         if let (Some(view), Some((variable, sent))) = (&view, self.sent_variable(at)) {
             self.add_echo(resource, plan, (&variable, &sent), view);
@@ -346,10 +351,10 @@ impl Translator<'_> {
             plan.updates.extend(forget_updates(resource, ResourceRole::Delete));
             return;
         }
-        plan.rules.push(not_deleted(resource, plan, method, RuleWeight::Guess));
-        plan.rules.extend(self.only_created(resource, plan, method));
+        plan.rules.push(make_not_deleted_rule(resource, plan, method, RuleWeight::Guess));
+        plan.rules.extend(self.make_only_created_rule(resource, plan, method));
         plan.updates.push(format!("{} = {}.without({key})", resource.items, resource.items));
-        plan.updates.extend(unwritten(resource, key, None));
+        plan.updates.extend(list_unwritten_fields(resource, key, None));
         plan.updates.push(format!("{} = {}.with({key})", resource.deleted, resource.deleted));
         plan.updates.push(format!("{} = {}.without({key})", resource.created, resource.created));
         for below in self.contents_of(resource) {
@@ -371,14 +376,19 @@ impl Translator<'_> {
                 plan.updates.push(format!(
                     "{own} = if {shown} == {key} then {own}.with({key}, {value}) else {own}.without({key})"
                 ));
-                plan.updates.extend(unwritten(resource, &key, None));
+                plan.updates.extend(list_unwritten_fields(resource, &key, None));
             }
             None => plan.updates.extend(forget_updates(resource, ResourceRole::Act)),
         }
     }
 }
 
-fn not_deleted(resource: &Resource, plan: &AnswerPlan, method: &str, weight: RuleWeight) -> ResourceRule {
+fn make_not_deleted_rule(
+    resource: &Resource,
+    plan: &AnswerPlan,
+    method: &str,
+    weight: RuleWeight,
+) -> ResourceRule {
     ResourceRule {
         id: format!("{}.deleted", plan.label),
         condition: format!("!{}.has({})", resource.deleted, resource.asked),
@@ -390,7 +400,7 @@ fn not_deleted(resource: &Resource, plan: &AnswerPlan, method: &str, weight: Rul
 }
 
 /// Returns the updates that forget what was written and not shown, but for one map.
-fn unwritten(resource: &Resource, key: &str, except: Option<&str>) -> Vec<String> {
+fn list_unwritten_fields(resource: &Resource, key: &str, except: Option<&str>) -> Vec<String> {
     let others = resource.written.iter().filter(|(map, _)| Some(map.as_str()) != except);
     others.map(|(map, _)| format!("{map} = {map}.without({key})")).collect()
 }

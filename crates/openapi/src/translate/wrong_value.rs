@@ -189,7 +189,7 @@ impl<'t> Translator<'t> {
             Some("integer" | "number") => {
                 let least = schema
                     .decimal_at("minimum")
-                    .or_else(|| schema.decimal_at("exclusiveMinimum").and_then(above));
+                    .or_else(|| schema.decimal_at("exclusiveMinimum").and_then(next_number_above));
                 let most = schema.decimal_at("maximum");
                 SpecNode::Number(least.or(most).unwrap_or_else(|| "1".into()))
             }
@@ -208,7 +208,7 @@ impl<'t> Translator<'t> {
 }
 
 /// Returns the whole number above one.
-fn above(number: String) -> Option<String> {
+fn next_number_above(number: String) -> Option<String> {
     number
         .split('.')
         .next()?

@@ -53,7 +53,11 @@ pub(super) fn difference_lines(exchanges: &[HttpExchange]) -> Vec<String> {
         if let (Some(Json::Object(sent)), [(_, item)]) = (sent_json(last), &items[..]) {
             for (name, value) in &sent {
                 if let Some(other) = item.get(name).filter(|other| !is_alike(value, other)) {
-                    lines.push(format!("`{name}`: sent {}, answered {}", shown(value), shown(other)));
+                    lines.push(format!(
+                        "`{name}`: sent {}, answered {}",
+                        show_value(value),
+                        show_value(other)
+                    ));
                 }
             }
         }
@@ -76,14 +80,14 @@ fn item_lines(
 ) -> Vec<String> {
     let Some(known) = known.iter().find(|known| known.identity == *identity) else { return Vec::new() };
     let mut lines = Vec::new();
-    let whose = format!("{} {}", identity.0, shown(&identity.1));
+    let whose = format!("{} {}", identity.0, show_value(&identity.1));
     if known.is_deleted {
         lines.push(format!("{whose} was deleted before"));
     }
     for (name, before, at) in &known.members {
         match item.get(name) {
             Some(now) if !is_alike(before, now) => {
-                let (before, now) = (shown(before), shown(now));
+                let (before, now) = (show_value(before), show_value(now));
                 lines.push(format!("`{name}` of {whose}: {before} in {}, now {now}", title(*at)));
             }
             _ => (),
@@ -116,7 +120,7 @@ fn missing_lines(
             Some(format!(
                 "no item with {} {}, which {} made",
                 item.identity.0,
-                shown(&item.identity.1),
+                show_value(&item.identity.1),
                 title(*at)
             ))
         })
@@ -216,7 +220,7 @@ fn plain_text(json: &Json) -> String {
     json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }
 
-fn shown(json: &Json) -> String {
+fn show_value(json: &Json) -> String {
     excerpt(&json.to_string(), MAX_VALUE)
 }
 
