@@ -143,7 +143,7 @@ pub struct TestArgs {
     #[arg(long, default_value_t = 10, value_name = "N", hide_short_help = true)]
     pub confirm_silence: u32,
     /// The number of instances of the system that are tested at the same time; each has its own process and `{port}`.
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", hide_short_help = true)]
     pub jobs: usize,
     /// Tests with so many clients at the same time: is there an order of their operations that the model allows?
     ///

@@ -14,8 +14,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::GeneralPurpose;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -30,15 +30,6 @@ use serde_json::Value as Json;
 use thiserror::Error;
 
 use super::UnwritableMessage;
-
-/// Padding may be left out by a system; digits of the other alphabet and bits behind the last byte are errors.
-const BASE64_CONFIG: GeneralPurposeConfig =
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-
-const STANDARD_BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, BASE64_CONFIG);
-
-const URL_BASE64: GeneralPurpose =
-    GeneralPurpose::new(&alphabet::URL_SAFE, BASE64_CONFIG.with_encode_padding(false));
 
 /// The notation of a field in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +100,8 @@ impl FieldEncoding {
             (Value::Collection(items), _) => self.encode_items(pool, items)?,
             (Value::Bool(b), Self::Text) => Value::str(&b.to_string()),
             (Value::Int(_) | Value::Real(_), Self::Text) => Value::str(&decimal(&seconds())?),
-            (Value::Str(text), Self::Base64) => Value::str(&STANDARD_BASE64.encode(&**text)),
-            (Value::Str(text), Self::Base64Url) => Value::str(&URL_BASE64.encode(&**text)),
+            (Value::Str(text), Self::Base64) => Value::str(&STANDARD.encode(&**text)),
+            (Value::Str(text), Self::Base64Url) => Value::str(&URL_SAFE_NO_PAD.encode(&**text)),
             (Value::Str(text), Self::Hex) => Value::str(&bytes::hex(text.as_bytes())),
             (Value::Str(text), Self::Percent) => Value::str(&percent_encode(text)),
             (_, Self::Rfc3339) => {
@@ -162,8 +153,8 @@ impl FieldEncoding {
         let found = match self {
             Self::Text if sort == Sort::Bool => text.and_then(|text| text.parse().ok()).map(Json::Bool),
             Self::Text => text.and_then(|text| check_digits(text).ok()?.parse().ok()).map(Json::Number),
-            Self::Base64 => string(text.and_then(|text| STANDARD_BASE64.decode(text).ok())),
-            Self::Base64Url => string(text.and_then(|text| URL_BASE64.decode(text).ok())),
+            Self::Base64 => string(text.and_then(|text| decode_base64(text, [STANDARD, STANDARD_NO_PAD]))),
+            Self::Base64Url => string(text.and_then(|text| decode_base64(text, [URL_SAFE, URL_SAFE_NO_PAD]))),
             Self::Hex => string(text.and_then(bytes::unhex)),
             Self::Percent => string(text.and_then(bytes::percent_decode)),
             Self::Rfc3339 => number(text.and_then(time::read_rfc3339)),
@@ -347,6 +338,13 @@ fn number_json(sort: Sort, n: &Rational) -> Option<Json> {
 
 fn plain(json: &Json) -> String {
     json.as_str().map_or_else(|| json.to_string(), str::to_owned)
+}
+
+/// Returns the bytes of a base64 text, with or without its padding; digits of the other alphabet, half a padding and
+/// bits behind the last byte are errors.
+fn decode_base64(text: &str, [padded, unpadded]: [GeneralPurpose; 2]) -> Option<Vec<u8>> {
+    let engine = if text.ends_with('=') { padded } else { unpadded };
+    engine.decode(text).ok()
 }
 
 #[cfg(test)]

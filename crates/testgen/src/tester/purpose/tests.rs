@@ -128,7 +128,7 @@ fn a_value_that_makes_the_rest_impossible_ends_the_run() {
     let (_, stop) = follow(COIN, &mut BruteSolver::new(), &path, say(2));
     assert_eq!(
         stop,
-        TesterStop::Inconclusive("after !value(k: 2) the rest of the purpose is impossible".into())
+        TesterStop::GoalMissed("after !value(k: 2) the rest of the purpose is impossible".into())
     );
     let (trace, stop) = follow(COIN, &mut BruteSolver::new(), &path, say(3));
     assert!(matches!(stop, TesterStop::GoalMet(_)), "{stop:?}");
@@ -142,5 +142,5 @@ fn silence_where_an_output_is_expected_leaves_the_path() {
         state u { quiet: internal -> s  yes: emit yes -> s } }";
     let (_, stop) = follow(text, &mut BruteSolver::new(), &["go", "yes"], |_, _, _| Label::Quiescence);
     let expected = "the system was silent where the purpose expects `yes`";
-    assert_eq!(stop, TesterStop::Inconclusive(expected.into()));
+    assert_eq!(stop, TesterStop::GoalMissed(expected.into()));
 }
