@@ -227,3 +227,19 @@ fn cases_inside_each_other_are_not_tried_for_ever() {
     let number = nested(1, &long).unwrap_err().problem;
     assert!(matches!(number, JsonProblem::Excess(Excess::Digits { .. })), "no other case: {number:?}");
 }
+
+/// Defect: a price `"12.50"` was read as 12.5, so a reply of the wrong type passed.
+#[test]
+fn a_text_is_no_number_that_json_can_write() {
+    let model = model("model M { input ask(price: real) output told state s { on ask emit told } }");
+    let read = |config: JsonFormConfig, text: &str| {
+        let form = JsonForm::new(&config, &model).unwrap();
+        let json: Json = serde_json::from_str(text).unwrap();
+        form.read_value(&model.pool, sort_of(&model, "price"), &json).is_ok()
+    };
+    for (text, is_number) in [("12.5", true), (r#""1/3""#, true), (r#""12.50""#, false), (r#""7""#, false)] {
+        assert_eq!(read(JsonFormConfig::default(), text), is_number, "{text}");
+    }
+    let as_texts = JsonFormConfig { numbers_as_text: true, ..JsonFormConfig::default() };
+    assert!(read(as_texts, r#""12.50""#));
+}
