@@ -40,7 +40,7 @@ module.exports = grammar({
           $.transition, $._goal,
         ),
       ),
-    _goal: ($) => choice($.purpose, $.property, $.test),
+    _goal: ($) => choice($.purpose, $.property, $.response, $.test),
 
     // A name at the beginning of a line. Words that can begin something else there are names too: the sign after them
     // decides.
@@ -49,7 +49,8 @@ module.exports = grammar({
         1,
         nameOr(
           $, 'input', 'observed', 'output', 'var', 'clock', 'const', 'type', 'enum', 'record', 'fn', 'state', 'any',
-          'on', 'emit', 'internal', 'quiet', 'purpose', 'always', 'sometimes', 'test', 'use', 'hide', 'expose',
+          'on', 'emit', 'internal', 'quiet', 'purpose', 'always', 'sometimes', 'assume', 'every', 'test', 'use',
+          'hide', 'expose',
         ),
       ),
     _label: ($) => seq(field('label', $._name), ':'),
@@ -140,7 +141,15 @@ module.exports = grammar({
         repeat(seq(repeat($.attribute), $.state)),
         '}',
       ),
-    property: ($) => seq(optional($._label), choice('always', 'sometimes'), $._expression),
+    property: ($) => seq(optional($._label), choice('always', 'sometimes', 'assume'), $._expression),
+    response: ($) =>
+      prec.right(
+        seq(
+          optional($._label), 'every', $._message_name, optional($.pins), optional($.guard),
+          'is', 'followed', 'by', $._message_name, optional($.pins), optional($.guard),
+          optional(seq('within', $._expression)),
+        ),
+      ),
 
     test: ($) => seq('test', field('name', $.string), '{', repeat(seq($._step, repeat(';'))), '}'),
     _step: ($) => choice($.send, $.expect, $.silence),

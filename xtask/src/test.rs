@@ -9,6 +9,7 @@ mod build;
 mod idle;
 mod job;
 mod output;
+mod processor_time;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -149,7 +150,9 @@ fn slowest(ends: &[JobEnd]) -> String {
     let mut ends: Vec<&JobEnd> = ends.iter().collect();
     ends.sort_by_key(|end| std::cmp::Reverse(end.took));
     let shown = ends.iter().take(N_SLOWEST).map(|end| format!("{} {} s", end.name, end.took.as_secs()));
-    format!("slowest: {}", shown.collect::<Vec<_>>().join(", "))
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let processor_time: Duration = ends.iter().filter_map(|end| end.processor_time).sum();
+    format!("slowest: {shown}; processor time: {} s", processor_time.as_secs())
 }
 
 /// Runs what failed once more, each test with nothing beside it.

@@ -1,7 +1,8 @@
-//! The house rules that a program can check: layers, effects at the rim, docs, length, width, names.
+//! The house rules that a program can check: layers, features, effects at the rim, docs, length, width, names.
 
 mod code;
 mod docs;
+mod features;
 mod layers;
 mod names;
 mod rooms;
@@ -55,6 +56,7 @@ const MAX_LINES: usize = 1000;
 /// Returns everything that is not in order, one line each.
 pub fn check(root: &Path) -> Vec<String> {
     let mut complaints = layers::check(root);
+    complaints.extend(features::check(root));
     complaints.extend(rooms::check(root));
     complaints.extend(width::check(root));
     let mut files = Vec::new();

@@ -9,7 +9,7 @@ use ioxide_cli::unit_command;
 
 use crate::{
     atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, histories, kill, learn,
-    live, lsp, mutants, online, reproduce, scale, trees, truth,
+    live, lsp, mutants, online, repair, reproduce, scale, trees, truth,
 };
 
 /// The measurements of this program.
@@ -65,6 +65,7 @@ fn run_bench(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         BenchName::Lsp => lsp::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
+        BenchName::Repair => repair::run(args),
         BenchName::Reproduce => reproduce::run(args),
         BenchName::Scale => scale::run(args),
         BenchName::Trees => trees::run(args),

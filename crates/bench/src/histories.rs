@@ -10,7 +10,6 @@ use ioxide_cli::args::BenchArgs;
 use ioxide_cli::commands::judge::history::read_file;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::{limit, solver};
-use ioxide_history::read::HistoryMapping;
 use ioxide_history::{
     History, HistoryBuilder, HistoryConfig, HistoryJudgement, HistoryVerdict, SearchLimits, judge_history,
     prove_sequential,
@@ -54,44 +53,80 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
             }
         }
     }
+    let rows: Vec<Json> = recorded.iter().chain(&generated).map(HistoryRow::to_json).collect();
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(
-            out,
-            "{}",
-            json!({ "version": 1, "bench": "histories", "recorded": recorded, "generated": generated })
-        )?;
+        writeln!(out, "{}", json!({ "version": 1, "bench": "histories", "rows": rows }))?;
         return Ok(ExitStatus::Success);
     }
-    let text = |row: &Json, key: &str| row[key].as_str().map_or_else(|| row[key].to_string(), str::to_owned);
-    writeln!(out, "recorded           histories  linearizable  not  unknown       ms  worst ms")?;
-    for row in &recorded {
-        writeln!(
-            out,
-            "{:<18} {:>9} {:>13} {:>4} {:>8} {:>8.1} {:>9.1}",
-            text(row, "name"),
-            text(row, "histories"),
-            text(row, "pass"),
-            text(row, "fail"),
-            text(row, "unknown"),
-            row["ms"].as_f64().unwrap_or(0.0),
-            row["worst_ms"].as_f64().unwrap_or(0.0),
-        )?;
-    }
-    writeln!(out, "operations  clients  open %  verdict       configurations        ms")?;
+    show_recorded(&mut out, &recorded)?;
+    writeln!(out, "generated: operations, clients, open %   verdict       configurations        ms")?;
     for row in &generated {
+        let HistoryRow { name, verdict, configurations, verdict_time, .. } = row;
+        let verdict = verdict.to_string();
+        writeln!(out, "{name:<40} {verdict:<13} {configurations:>14} {:>9.1}", milliseconds(*verdict_time))?;
+    }
+    writeln!(out, "{}", describe_usage())?;
+    Ok(ExitStatus::Success)
+}
+
+/// The verdict on one history, and what it took.
+struct HistoryRow {
+    name: String,
+    /// The group that the table shows in one line.
+    group: String,
+    operations: usize,
+    /// True, false or `"unknown"`.
+    verdict: Json,
+    configurations: u64,
+    /// The time up to the verdict, the proof that the model is sequential included.
+    verdict_time: Duration,
+    /// The time with the core of a failure.
+    whole_time: Duration,
+}
+
+impl HistoryRow {
+    fn to_json(&self) -> Json {
+        json!({
+            "name": self.name, "operations": self.operations, "verdict": self.verdict,
+            "seconds": self.verdict_time.as_secs_f64(), "seconds_with_core": self.whole_time.as_secs_f64(),
+            "configurations": self.configurations,
+        })
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// Writes a line for each group of recorded histories.
+fn show_recorded(out: &mut impl Write, rows: &[HistoryRow]) -> io::Result<()> {
+    writeln!(out, "recorded    histories  linearizable  not  unknown       ms  worst ms  ms with cores")?;
+    for group in rows.chunk_by(|one, other| one.group == other.group) {
+        let count = |verdict: Json| group.iter().filter(|row| row.verdict == verdict).count();
+        let times = group.iter().map(|row| row.verdict_time);
+        let (total, worst) = (times.clone().sum(), times.max().unwrap_or_default());
         writeln!(
             out,
-            "{:>10} {:>8} {:>7}  {:<13} {:>14} {:>9.1}",
-            text(row, "operations"),
-            text(row, "clients"),
-            text(row, "open_percent"),
-            text(row, "verdict"),
-            text(row, "configurations"),
-            row["ms"].as_f64().unwrap_or(0.0),
+            "{:<11} {:>9} {:>13} {:>4} {:>8} {:>8.1} {:>9.1} {:>14.1}",
+            group[0].group,
+            group.len(),
+            count(json!(true)),
+            count(json!(false)),
+            count(json!("unknown")),
+            milliseconds(total),
+            milliseconds(worst),
+            milliseconds(group.iter().map(|row| row.whole_time).sum()),
         )?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
+}
+
+/// Returns the processor time and the memory of this process so far, where the system tells them.
+fn describe_usage() -> String {
+    let memory = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = memory.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.map_or_else(String::new, |peak| format!("greatest memory: {}", peak.trim()))
 }
 
 fn model(text: &str) -> Result<Model, CliError> {
@@ -101,8 +136,29 @@ fn model(text: &str) -> Result<Model, CliError> {
     load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
 }
 
+/// Judges a history twice: for the verdict alone, and with the core of a failure.
+fn judge(args: &BenchArgs, model: &Model, history: &History) -> Result<HistoryRow, CliError> {
+    let (judged, verdict_time) = judge_once(args, model, history, true)?;
+    let verdict = match judged.verdict {
+        HistoryVerdict::Consistent(_) | HistoryVerdict::Unspecified(_) => json!(true),
+        HistoryVerdict::Inconsistent(_) => json!(false),
+        HistoryVerdict::Unknown(_) => json!("unknown"),
+    };
+    // Only a failure has a core.
+    let whole_time =
+        if verdict == json!(false) { judge_once(args, model, history, false)?.1 } else { verdict_time };
+    let (operations, configurations) = (history.operations.len(), judged.configurations);
+    let (name, group) = (String::new(), String::new());
+    Ok(HistoryRow { name, group, operations, verdict, configurations, verdict_time, whole_time })
+}
+
 /// Judges a history, the proof that the model is sequential included.
-fn judge(args: &BenchArgs, model: &Model, history: &History) -> Result<(HistoryJudgement, f64), CliError> {
+fn judge_once(
+    args: &BenchArgs,
+    model: &Model,
+    history: &History,
+    skips_core: bool,
+) -> Result<(HistoryJudgement, Duration), CliError> {
     let mut model = model.clone();
     let mut solver = solver::make(&args.solver)?;
     let start = Instant::now();
@@ -110,19 +166,25 @@ fn judge(args: &BenchArgs, model: &Model, history: &History) -> Result<(HistoryJ
     let broken = |_| CliError::usage("the model of the benchmark is not sequential");
     let sequential = prove_sequential(&mut cx).map_err(broken)?;
     let limits = SearchLimits { max_configurations: 0, halt: limit::brief(LIMIT) };
-    let config = HistoryConfig { limits, ..HistoryConfig::default() };
+    let config = HistoryConfig { limits, skips_core, ..HistoryConfig::default() };
     let judged = judge_history(&mut cx, &sequential, history, &config);
-    Ok((judged, start.elapsed().as_secs_f64() * 1000.0))
+    Ok((judged, start.elapsed()))
 }
 
-fn measure_recorded(args: &BenchArgs, folder: &Path) -> Result<Vec<Json>, CliError> {
+fn measure_recorded(args: &BenchArgs, folder: &Path) -> Result<Vec<HistoryRow>, CliError> {
     let mapping = Project::parse(PROJECT)?.history_mapping()?;
     let (register, store) = (model(REGISTER)?, model(STORE)?);
-    let mut rows =
-        vec![measure_files(args, "etcd", &register, &mapping, &list_files(&folder.join("etcd"))?)?];
-    for file in list_files(&folder.join("kv"))? {
-        let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        rows.push(measure_files(args, &name, &store, &mapping, &[file])?);
+    let mut rows = Vec::new();
+    for (folder, model, group) in
+        [(folder.join("etcd"), &register, Some("etcd")), (folder.join("kv"), &store, None)]
+    {
+        for file in list_files(&folder)? {
+            let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let group = group.unwrap_or(&name).to_owned();
+            let text = fs::read_to_string(&file)?;
+            let history = read_file(&file.display().to_string(), model, &text, &mapping)?;
+            rows.push(HistoryRow { group, name, ..judge(args, model, &history)? });
+        }
     }
     Ok(rows)
 }
@@ -134,49 +196,16 @@ fn list_files(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(files)
 }
 
-fn measure_files(
-    args: &BenchArgs,
-    name: &str,
-    model: &Model,
-    mapping: &HistoryMapping,
-    files: &[PathBuf],
-) -> Result<Json, CliError> {
-    let (mut pass, mut fail, mut unknown, mut total, mut worst) = (0, 0, 0, 0.0, 0.0_f64);
-    for file in files {
-        let history = read_file(&file.display().to_string(), model, &fs::read_to_string(file)?, mapping)?;
-        let (judged, ms) = judge(args, model, &history)?;
-        match judged.verdict {
-            HistoryVerdict::Consistent(_) | HistoryVerdict::Unspecified(_) => pass += 1,
-            HistoryVerdict::Inconsistent(_) => fail += 1,
-            HistoryVerdict::Unknown(_) => unknown += 1,
-        }
-        total += ms;
-        worst = worst.max(ms);
-    }
-    Ok(json!({
-        "name": name, "histories": files.len(), "pass": pass, "fail": fail, "unknown": unknown,
-        "ms": total, "worst_ms": worst,
-    }))
-}
-
 fn measure_generated(
     args: &BenchArgs,
     operations: usize,
     clients: usize,
     open: u32,
-) -> Result<Json, CliError> {
+) -> Result<HistoryRow, CliError> {
     let model = model(GENERATED)?;
     let history = generate(&model, operations, clients, open)?;
-    let (judged, ms) = judge(args, &model, &history)?;
-    let verdict = match judged.verdict {
-        HistoryVerdict::Consistent(_) | HistoryVerdict::Unspecified(_) => "linearizable".to_owned(),
-        HistoryVerdict::Inconsistent(_) => "not".to_owned(),
-        HistoryVerdict::Unknown(_) => "unknown".to_owned(),
-    };
-    Ok(json!({
-        "operations": operations, "clients": clients, "open_percent": open, "verdict": verdict,
-        "configurations": judged.configurations, "ms": ms,
-    }))
+    let name = format!("{operations} operations, {clients} clients, {open} % open");
+    Ok(HistoryRow { name, ..judge(args, &model, &history)? })
 }
 
 /// An operation of a generated history that has not returned.

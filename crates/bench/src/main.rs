@@ -22,6 +22,7 @@ mod lsp;
 mod memory;
 mod mutants;
 mod online;
+mod repair;
 mod reproduce;
 mod scale;
 mod statistics;

@@ -251,7 +251,7 @@ fn scaling(solver_args: &SolverArgs) -> Result<Json, CliError> {
             &model,
             &mutants,
             &KillConfig::default(),
-            jobs,
+            workers::MutantLimits { jobs, time: None },
             &endless,
             known,
             &mut |_, _| Ok(()),

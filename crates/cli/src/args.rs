@@ -15,7 +15,9 @@ mod lsp;
 mod model;
 mod mutation;
 mod part;
+mod repair;
 mod report;
+mod suites;
 mod time;
 mod tools;
 
@@ -33,15 +35,16 @@ pub use self::help::{command_line, parse_command_line};
 pub use self::init::{InitArgs, StubArg};
 pub use self::learn::{CompareArg, DiffArgs, DraftFormat, LearnArgs, UnstableArg};
 pub use self::live::{
-    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, DemoArgs, JudgeArgs, KeepArg, PurposesArgs,
-    ReplayArgs, ShrinkArgs, SutArgs, TestArgs,
+    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, DEFAULT_MAX_CONFIGURATIONS, DemoArgs,
+    JudgeArgs, KeepArg, PurposesArgs, ReplayArgs, ShrinkArgs, SutArgs, TestArgs, TestFormat,
 };
 pub use self::lsp::LspArgs;
-pub use self::model::{CheckArgs, ExplainArgs, FmtArgs, ShowArgs, ShowFormat, StepArgs};
+pub use self::model::{CheckArgs, CheckFormat, ExplainArgs, FmtArgs, ShowArgs, ShowFormat, StepArgs};
 pub use self::mutation::{
     CompletionArg, ConformArgs, DecideArgs, KillArgs, MutantArgs, MutateArgs, ScoreArgs, TraceComparison,
 };
 pub use self::part::{CampaignArgs, EngineName, MergeArgs, PartArgs};
+pub use self::repair::RepairArgs;
 pub use self::report::{ReportArgs, ScriptArg};
 pub use self::time::{ClockArg, TimeArgs};
 pub use self::tools::{CompletionsArgs, DoctorArgs, ManPages, SchemaArgs, WatchArgs};
@@ -70,6 +73,7 @@ pub enum CliCommand {
     /// Tests a small server that is correct, then one with a bug.
     Demo(DemoArgs),
     /// Starts a project: a model, a program to test, `ioxide.toml`, a CI workflow.
+    #[command(visible_alias = "new")]
     Init(InitArgs),
     /// Finds mistakes in models.
     Check(CheckArgs),
@@ -99,6 +103,8 @@ pub enum CliCommand {
     Campaign(CampaignArgs),
     /// Checks a recorded run against a model.
     Judge(JudgeArgs),
+    /// Proposes small changes of a model that explain recorded runs.
+    Repair(RepairArgs),
     /// Finds paths that together take every transition of a model.
     Purposes(PurposesArgs),
     /// Makes a test case for one path of a model, also as pytest, Rust or TTCN-3.
@@ -150,6 +156,7 @@ impl CliCommand {
             Self::Test(args) => &mut args.limit,
             Self::Merge(args) => &mut args.limit,
             Self::Judge(args) => &mut args.limit,
+            Self::Repair(args) => &mut args.limit,
             Self::Purposes(args) => &mut args.limit,
             Self::Case(args) => &mut args.limit,
             Self::Complete(args) => &mut args.limit,
@@ -237,8 +244,8 @@ pub struct SolverArgs {
 /// The time that the analysis of a command may take.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct LimitArgs {
-    /// The longest time for the analysis: `30s`, `10min`, `1h` or `none` [default: 10min; `learn`: 1h; `test`: 15s
-    /// before the first step, then none].
+    /// The longest time for the analysis: `30s`, `10min`, `1h` or `none` [default: 10min; `learn`: 1h; `repair`: 10s;
+    /// `test`: 15s before the first step, then none].
     ///
     /// Results found until then are shown and marked as partial. The exit code is 5 if nothing was found.
     #[arg(

@@ -23,6 +23,7 @@ mod manual;
 pub mod merge;
 pub mod mutate;
 pub mod purposes;
+pub mod repair;
 mod replay;
 mod report;
 mod rounds;
@@ -31,7 +32,7 @@ mod score;
 mod show;
 mod step;
 mod sut;
-mod test;
+pub(crate) mod test;
 mod traces;
 mod watch;
 
@@ -58,6 +59,7 @@ pub fn run_command(args: CliArgs, host: &BenchHost<'_>) -> Result<ExitStatus, Cl
         CliCommand::Merge(args) => merge::run(&args, host),
         CliCommand::Campaign(args) => campaign::run(&args, host),
         CliCommand::Judge(args) => judge::run(&args),
+        CliCommand::Repair(args) => repair::run(&args),
         CliCommand::Purposes(args) => purposes::run(&args),
         CliCommand::Case(args) => case::run(&args),
         CliCommand::Complete(args) => complete::run(&args),

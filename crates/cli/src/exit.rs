@@ -29,6 +29,21 @@ pub enum ExitStatus {
     Interrupted = 130,
 }
 
+impl ExitStatus {
+    /// Returns the status of a campaign in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Success => "passed",
+            Self::Failure => "failed",
+            Self::Inconclusive => "inconclusive",
+            Self::Interrupted => "interrupted",
+            Self::Usage | Self::Model | Self::Nothing | Self::Infrastructure | Self::Internal => {
+                "has an error"
+            }
+        }
+    }
+}
+
 /// The error of a command that stopped early: a status, a message, and a help.
 #[derive(Debug)]
 pub struct CliError {
@@ -142,6 +157,18 @@ pub fn status_after_save(status: ExitStatus, saved: Result<(), CliError>) -> Res
         }
         Ok(()) => Ok(status),
     }
+}
+
+/// Writes the error of a part of a command to stderr, and returns its status.
+pub fn report(stop: &CliError) -> ExitStatus {
+    print_error(stop);
+    stop.status
+}
+
+/// Ends the program before a command began.
+pub fn end_with(stop: &CliError) -> ! {
+    print_error(stop);
+    std::process::exit(stop.status as i32)
 }
 
 /// Writes the message and the help of a command that stopped early to stderr.

@@ -18,7 +18,9 @@ macro_rules! eprintln {
     };
 }
 
+mod annotations;
 pub mod args;
+mod colours;
 pub mod commands;
 mod date;
 pub mod exit;
@@ -43,6 +45,7 @@ pub mod solver;
 pub mod system;
 mod timing;
 pub mod unit_command;
+mod values_file;
 mod write;
 
 use ioxide_model::counted;

@@ -125,6 +125,18 @@ pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedTex
     Ok(limit::reading(|| ioxide_lang::load(sources, file, &options)))
 }
 
+/// Returns the model of texts that are not the user's as they are, such as edited ones; `None` if there are errors.
+pub fn compile_quietly(sources: &Sources, file: FileId, set: &[String]) -> Option<Model> {
+    let options = LoadOptions::with_overrides(overrides(set).ok()?);
+    let loaded = ioxide_lang::load(sources, file, &options);
+    let model = loaded.model.filter(|_| !loaded.diagnostics.iter().any(Diagnostic::is_error))?;
+    let channels = set.iter().filter_map(|text| text.strip_prefix(THROUGH));
+    channels.into_iter().try_fold(model, |model, text| {
+        let channel = ioxide_lang::channel(text).ok()?;
+        ioxide_lang::through(&model, &channel).ok()
+    })
+}
+
 /// The model behind the channels that the settings name.
 fn seen_through(model: Model, set: &[String]) -> Result<Model, CliError> {
     let channels = set.iter().filter_map(|text| text.strip_prefix(THROUGH));

@@ -29,6 +29,11 @@ pub fn newest(folder: &str) -> PathBuf {
     there.last().unwrap_or_else(|| numbered_record(folder, 1))
 }
 
+/// Returns the paths of all records in `folder`, the oldest first.
+pub fn all_in(folder: &str) -> Vec<PathBuf> {
+    (1..).map(|n| numbered_record(folder, n)).take_while(|path| path.exists()).collect()
+}
+
 /// Reads the record at `path`, a file or the directory given to `--report`.
 pub fn read_record(path: &str) -> Result<Record, CliError> {
     let mut events = Vec::new();

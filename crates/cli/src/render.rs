@@ -177,7 +177,7 @@ pub fn finding_json(sources: &Sources, diagnostic: &Diagnostic) -> Json {
 }
 
 /// Returns a place as JSON: lines and columns count from 1.
-fn place(sources: &Sources, span: Span) -> Json {
+pub(crate) fn place(sources: &Sources, span: Span) -> Json {
     let start = sources.line_column(span);
     let end = sources.line_column(Span { start: span.end, ..span });
     json!({

@@ -1,14 +1,17 @@
 //! A test campaign from the command line: opens the system, runs, reports, records.
 
-use std::io;
+use std::io::{self, Cursor, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
 use ioxide_record::clock::{RunClock, StoppedClock};
-use ioxide_record::event::{Event, ShrinkingRecord};
+use ioxide_record::event::{Event, EventKind, ShrinkingRecord};
 use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_record::secrets::redacting::RedactingReporter;
+use ioxide_report::annotation::AnnotationReport;
+use ioxide_report::junit::JunitReport;
+use ioxide_report::tap::TapReport;
 use ioxide_report::terminal::{ClosingDetail, TerminalReporter};
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, CampaignState, campaign};
 use ioxide_run::clock::MonotonicClock;
@@ -18,6 +21,9 @@ use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 use ioxide_wire::adapter::ClockKind;
 
+use crate::annotations;
+use crate::colours;
+use crate::commands::test::hint::EventKeeper;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::{STOP, catch_interrupts};
 use crate::limit;
@@ -28,6 +34,8 @@ use crate::system::{SystemOpener, SystemUnderTest};
 
 /// The parts of a campaign in addition to its settings: specification, system, testers, solver, outputs.
 pub struct CampaignSession<'a> {
+    /// Keeps the events for what is said after the campaign, if something is.
+    pub keeper: Option<EventKeeper>,
     /// The specification.
     pub spec: Model,
     /// The system under test.
@@ -60,6 +68,10 @@ pub enum EventTimes {
 pub enum ShowResults {
     /// On stdout, so much of it.
     People(ClosingDetail),
+    /// `JUnit` XML on stdout, at the end.
+    Junit,
+    /// Test points on stdout, as runs end.
+    Tap,
     /// Not at all: the caller prints JSON.
     Nothing,
 }
@@ -77,13 +89,15 @@ impl CampaignSession<'_> {
 
     /// One instance of the system: the record begins once it can be reached.
     fn run_single(self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
-        let Self { mut spec, sut, clock: time, mut testers, solver: wanted, show, record, times } = self;
+        let Self { mut spec, sut, clock: time, mut testers, solver: wanted, show, record, times, keeper } =
+            self;
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut solver = wanted.make()?;
         opener.open(0, config.seed, |adapter| {
             // The analysis before the first step counts.
             config.time.start_clock();
             let mut reporters = reporters(show, record)?;
+            reporters.extend(keeper.map(|keeper| Box::new(keeper) as Box<dyn Reporter>));
             let mut clock = clock(times, &sut);
             let mut redacting = RedactingReporter::new(&mut reporters, sut.secrets());
             let sink = EventSink::new(&mut redacting, &mut *clock);
@@ -95,9 +109,10 @@ impl CampaignSession<'_> {
 
     /// Several instances, each in a thread with a specification and a solver of its own.
     fn run_parallel(self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
-        let Self { spec, sut, clock: time, testers, solver: wanted, show, record, times } = self;
+        let Self { spec, sut, clock: time, testers, solver: wanted, show, record, times, keeper } = self;
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut reporters = reporters(show, record)?;
+        reporters.extend(keeper.map(|keeper| Box::new(keeper) as Box<dyn Reporter>));
         let mut clock = clock(times, &sut);
         let mut redacting = RedactingReporter::new(&mut reporters, sut.secrets());
         let sink = EventSink::new(&mut redacting, &mut *clock);
@@ -154,13 +169,41 @@ pub fn reporters(
     folder: Option<&RecordFolder>,
 ) -> Result<Vec<Box<dyn Reporter>>, CliError> {
     let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, CliError>>()?;
-    if let ShowResults::People(detail) = show {
-        let mut progress = ProgressLine::start();
-        let tick = move |line: &str| progress.show_line(line);
-        let terminal = TerminalReporter::new(io::stdout(), tick).with_detail(detail);
+    match show {
+        ShowResults::People(detail) => {
+            let mut progress = ProgressLine::start();
+            let tick = move |line: &str| progress.show_line(line);
+            let terminal = TerminalReporter::new(colours::stdout(), tick).with_detail(detail);
+            reporters.push(Box::new(Audience { terminal, is_gone: false }));
+        }
+        ShowResults::Junit => {
+            let terminal = JunitOutput(JunitReport::new(Cursor::new(Vec::new())));
+            reporters.push(Box::new(Audience { terminal, is_gone: false }));
+        }
+        ShowResults::Tap => {
+            let terminal = TapReport::new(io::stdout());
+            reporters.push(Box::new(Audience { terminal, is_gone: false }));
+        }
+        ShowResults::Nothing => (),
+    }
+    if annotations::are_wanted() {
+        let terminal = AnnotationReport::new(io::stderr());
         reporters.push(Box::new(Audience { terminal, is_gone: false }));
     }
     Ok(reporters)
+}
+
+/// `JUnit` XML on stdout, written at the end: the first lines have the totals, and stdout does not go back.
+struct JunitOutput(JunitReport<Cursor<Vec<u8>>>);
+
+impl Reporter for JunitOutput {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.0.event(event)?;
+        match event.event {
+            EventKind::CampaignFinished(_) => io::stdout().write_all(self.0.get_ref().get_ref()),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The terminal, which may be closed: the campaign goes on without it.

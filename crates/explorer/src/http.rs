@@ -17,6 +17,10 @@ pub const MAX_BODY: usize = 8 << 20;
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// The policy of a page that stands alone: no script, and the style sheet in it.
+const CSP_OF_PAGE: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
 /// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpMethod {
@@ -215,19 +219,27 @@ pub struct ExplorerResponse {
     pub content_type: &'static str,
     /// The body.
     pub body: Vec<u8>,
+    /// True if the body is a page without scripts that has its style sheet in it.
+    pub stands_alone: bool,
 }
 
 impl ExplorerResponse {
     /// Returns a response with status 200.
     #[must_use]
     pub fn ok(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, content_type, body: body.into() }
+        Self { status: 200, content_type, body: body.into(), stands_alone: false }
+    }
+
+    /// Returns a page that has its style sheet in it and no scripts.
+    #[must_use]
+    pub fn page(body: impl Into<Vec<u8>>) -> Self {
+        Self { stands_alone: true, ..Self::ok("text/html; charset=utf-8", body) }
     }
 
     /// Returns a response that refuses a request; `why` is for people.
     #[must_use]
     pub fn refusal(status: u16, why: &str) -> Self {
-        Self { status, content_type: "text/plain; charset=utf-8", body: format!("{why}\n").into_bytes() }
+        Self { status, ..Self::ok("text/plain; charset=utf-8", format!("{why}\n")) }
     }
 
     /// Writes the response with the headers every response has.
@@ -235,7 +247,8 @@ impl ExplorerResponse {
     /// # Errors
     /// If the client does not take it.
     pub fn write(&self, writer: &mut impl Write) -> io::Result<()> {
-        let mut bytes = response_head(self.status, self.content_type);
+        let policy = if self.stands_alone { CSP_OF_PAGE } else { CSP };
+        let mut bytes = response_head(self.status, self.content_type, policy);
         bytes.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
         writer.write_all(bytes.as_bytes())?;
         writer.write_all(&self.body)?;
@@ -248,15 +261,15 @@ impl ExplorerResponse {
 /// # Errors
 /// If the client does not take it.
 pub fn begin_stream(writer: &mut impl Write) -> io::Result<()> {
-    let head = response_head(200, "text/event-stream") + "\r\n";
+    let head = response_head(200, "text/event-stream", CSP) + "\r\n";
     writer.write_all(head.as_bytes())?;
     writer.flush()
 }
 
-fn response_head(status: u16, content_type: &str) -> String {
+fn response_head(status: u16, content_type: &str, policy: &str) -> String {
     let allow = if status == 405 { "Allow: GET, POST\r\n" } else { "" };
     format!(
-        "HTTP/1.1 {status} {}\r\nContent-Type: {content_type}\r\nContent-Security-Policy: {CSP}\r\n\
+        "HTTP/1.1 {status} {}\r\nContent-Type: {content_type}\r\nContent-Security-Policy: {policy}\r\n\
          X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
          Cross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n\
          X-Frame-Options: DENY\r\nCache-Control: no-store\r\nConnection: close\r\n{allow}",

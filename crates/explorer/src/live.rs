@@ -326,10 +326,7 @@ impl LiveState {
         let is_certain = certain_switch(&step.switches).is_some();
         let how = if is_certain { SwitchSeen::Taken } else { SwitchSeen::Maybe };
         for name in &step.switches {
-            let at = self.names.get(name.as_str());
-            if let Some(seen) = at.and_then(|&at| self.seen.get_mut(at)) {
-                *seen = (*seen).max(how);
-            }
+            self.note_switch(name, how);
         }
         if self.last.len() == MAX_LAST {
             self.last.pop_front();
@@ -341,6 +338,13 @@ impl LiveState {
             text: excerpt(&step.label.text, MAX_STEP),
             switches: step.switches.clone(),
         });
+    }
+
+    fn note_switch(&mut self, name: &str, how: SwitchSeen) {
+        let at = self.names.get(name);
+        if let Some(seen) = at.and_then(|&at| self.seen.get_mut(at)) {
+            *seen = (*seen).max(how);
+        }
     }
 
     fn count_outcome(&mut self, outcome: RunOutcome) {
@@ -384,7 +388,11 @@ impl LiveWatcher<'_> {
                 state.last.clear();
             }
             EventKind::Stimulus(step) | EventKind::Observation(step) => state.apply_step(step),
-            EventKind::RunFinished(told) => state.count_outcome(told.outcome),
+            EventKind::RunFinished(told) => {
+                state.count_outcome(told.outcome);
+                let certain = told.taken.iter().flatten().filter(|(_, (certain, _))| *certain > 0);
+                certain.for_each(|(name, _)| state.note_switch(name, SwitchSeen::Taken));
+            }
             EventKind::Trouble(told) => state.message = told.error.clone(),
             EventKind::Patience(_)
             | EventKind::Unsolicited(_)

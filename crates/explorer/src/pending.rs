@@ -26,11 +26,11 @@ pub(crate) struct PendingConnections {
 
 /// A stranger's place, until it is dropped.
 pub(crate) struct PendingPermit {
-    lobby: Arc<PendingConnections>,
+    pending: Arc<PendingConnections>,
     id: u64,
 }
 
-/// A guest's place, until it is dropped.
+/// The permit of a client that may send its request, until it is dropped.
 pub(crate) struct GuestPermit(Arc<AtomicUsize>);
 
 impl PendingConnections {
@@ -47,10 +47,10 @@ impl PendingConnections {
             // Its thread sees the end of the stream and goes.
             let _ = oldest.shutdown(Shutdown::Both);
         }
-        Ok(PendingPermit { lobby: Arc::clone(self), id: *next })
+        Ok(PendingPermit { pending: Arc::clone(self), id: *next })
     }
 
-    /// Returns a guest's place; `None` if all are taken.
+    /// Returns a permit for a client; `None` if all are taken.
     pub(crate) fn take_guest_slot(&self) -> Option<GuestPermit> {
         let slot = GuestPermit(Arc::clone(&self.guests));
         // The slot counts itself out again if there is no room.
@@ -64,7 +64,7 @@ impl PendingConnections {
 
 impl Drop for PendingPermit {
     fn drop(&mut self) {
-        self.lobby.lock_waiting().retain(|(id, _)| *id != self.id);
+        self.pending.lock_waiting().retain(|(id, _)| *id != self.id);
     }
 }
 
@@ -85,27 +85,28 @@ mod tests {
     fn the_one_who_has_waited_longest_makes_room() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let lobby = Arc::new(PendingConnections::default());
+        let pending = Arc::new(PendingConnections::default());
         let mut seats = Vec::new();
         let mut clients = Vec::new();
         for _ in 0..=MAX_STRANGERS {
             clients.push(TcpStream::connect(address).expect("it listens"));
-            seats.push(lobby.admit_stranger(&listener.accept().expect("a client").0).expect("a seat"));
+            seats.push(pending.admit_stranger(&listener.accept().expect("a client").0).expect("a seat"));
         }
         assert_eq!(clients[0].read(&mut [0]).expect("the end"), 0);
         clients[1].set_read_timeout(Some(Duration::from_millis(50))).expect("a time-out");
         assert!(clients[1].read(&mut [0]).is_err(), "the others are still connected");
         seats.clear();
-        assert!(lobby.lock_waiting().is_empty());
+        assert!(pending.lock_waiting().is_empty());
     }
 
     #[test]
     fn guests_are_counted_in_and_out() {
-        let lobby = PendingConnections::default();
+        let pending = PendingConnections::default();
         for _ in 0..3 {
-            let guests: Vec<GuestPermit> = (0..MAX_GUESTS).filter_map(|_| lobby.take_guest_slot()).collect();
+            let guests: Vec<GuestPermit> =
+                (0..MAX_GUESTS).filter_map(|_| pending.take_guest_slot()).collect();
             assert_eq!(guests.len(), MAX_GUESTS);
-            assert!(lobby.take_guest_slot().is_none());
+            assert!(pending.take_guest_slot().is_none());
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct Recording {
     pub runs: Vec<Arc<RecordedRun>>,
     /// True if some runs or steps were left out, since there were too many.
     pub is_cut: bool,
+    /// The page about a history of concurrent clients, which has no runs of steps.
+    pub page: Option<Arc<[u8]>>,
 }
 
 /// A recorded run.
@@ -228,6 +230,13 @@ impl Records {
     #[must_use]
     pub fn list(&self) -> Vec<Recording> {
         self.list.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the page of record number `record`; `None` if it has none.
+    #[must_use]
+    pub fn get_page(&self, record: usize) -> Option<Arc<[u8]>> {
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        list.get(record)?.page.clone()
     }
 
     /// Returns the run at `place`; `None` if there is none.

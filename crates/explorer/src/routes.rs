@@ -45,6 +45,7 @@ pub(crate) fn answer_route(explorer: &Explorer, path: &str, request: &ExplorerRe
         (HttpMethod::Get, ["api", "model"]) => json_response(&explorer.model),
         (HttpMethod::Get, ["api", "records"]) => json_response(&RecordsView::new(&explorer.records.list())),
         (HttpMethod::Get, ["api", "run", record, run]) => recorded_run(explorer, record, run, request),
+        (HttpMethod::Get, ["history", record]) => history_page(explorer, record),
         (HttpMethod::Get, ["api", "live"]) => json_response(&explorer.live.view()),
         (HttpMethod::Get, ["api", "live", "events"]) => return RouteReply::Events,
         (HttpMethod::Get, ["api", "sut"]) => json_response(&SutView::new(explorer)),
@@ -107,6 +108,14 @@ fn with_body<T: DeserializeOwned>(
     match ioxide_record::json::read(&request.body) {
         Ok(wanted) => act(wanted),
         Err(error) => error_response(400, &format!("the body is not as expected: {error}")),
+    }
+}
+
+/// Returns the page of a history of concurrent clients.
+fn history_page(explorer: &Explorer, record: &str) -> ExplorerResponse {
+    match record.parse().ok().and_then(|record| explorer.records.get_page(record)) {
+        Some(page) => ExplorerResponse::page(&*page),
+        None => ExplorerResponse::refusal(404, "there is no such history"),
     }
 }
 

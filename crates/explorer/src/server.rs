@@ -109,7 +109,7 @@ impl ExplorerServer {
     /// Answers requests until the server is ended, then closes the page.
     pub fn serve(self, page: &Arc<impl ServedPage + 'static>) {
         let guard = Arc::new(AccessGuard::new(self.address, self.token));
-        let lobby = Arc::new(PendingConnections::default());
+        let pending = Arc::new(PendingConnections::default());
         for stream in self.listener.incoming() {
             if self.ended.load(Ordering::SeqCst) {
                 break;
@@ -119,10 +119,10 @@ impl ExplorerServer {
                 thread::sleep(Duration::from_millis(20));
                 continue;
             };
-            let Ok(seat) = lobby.admit_stranger(&stream) else { continue };
+            let Ok(seat) = pending.admit_stranger(&stream) else { continue };
             let desk = ConnectionHandler {
                 guard: Arc::clone(&guard),
-                lobby: Arc::clone(&lobby),
+                pending: Arc::clone(&pending),
                 page: Arc::clone(page) as Arc<dyn ServedPage>,
                 ended: Arc::clone(&self.ended),
             };
@@ -138,7 +138,7 @@ impl ExplorerServer {
 /// The handler of one connection.
 struct ConnectionHandler {
     guard: Arc<AccessGuard>,
-    lobby: Arc<PendingConnections>,
+    pending: Arc<PendingConnections>,
     page: Arc<dyn ServedPage>,
     ended: Arc<AtomicBool>,
 }
@@ -163,7 +163,7 @@ impl ConnectionHandler {
 
     /// Serves a request whose head was admitted.
     fn serve_request(&self, stream: &TcpStream, seat: PendingPermit, head: RequestHead) -> io::Result<()> {
-        let Some(_guest) = self.lobby.take_guest_slot() else {
+        let Some(_guest) = self.pending.take_guest_slot() else {
             return send_and_close(stream, &ExplorerResponse::refusal(503, "too many connections"));
         };
         drop(seat);

@@ -70,30 +70,29 @@ pub(crate) fn find_core(
     failed: FailedSearch,
     work: &mut SearchWork,
 ) -> FailureCore {
-    let whole = search_core(space, config, &operations, &failed, MAX_PAST, work);
-    if whole.operations.len() <= MAX_READABLE || whole.since.is_some() {
-        return whole;
+    // Operations of the past that could take effect again late keep many others in the core, and then what matters is
+    // the state that they led to. From the last cut on there are few operations, so this core is found quickly.
+    if config.skips_core {
+        let mut all = CoreSearch::new(space, config, operations, failed);
+        all.is_minimal = false;
+        return all.finish();
     }
-    // Operations of the past that could take effect again late keep many others in the core: what matters is the state
-    // that they led to.
-    let since_cut = search_core(space, config, &operations, &failed, 0, work);
-    if since_cut.operations.len() < whole.operations.len() { since_cut } else { whole }
-}
-
-/// Finds the core; it starts at the last cut if more than `max_past` operations come before that.
-fn search_core(
-    space: &mut StateSpace<'_, '_>,
-    config: &HistoryConfig,
-    operations: &[SearchedOperation],
-    failed: &FailedSearch,
-    max_past: usize,
-    work: &mut SearchWork,
-) -> FailureCore {
-    let mut search = CoreSearch::new(space, config, operations.to_vec(), failed.clone());
-    search.forget_the_future();
-    search.forget_the_past(max_past, work);
-    search.relax_operations(work);
-    search.finish()
+    let no_limit = operations.len();
+    let mut since_cut = CoreSearch::new(space, config, operations.clone(), failed.clone());
+    since_cut.forget_the_future();
+    since_cut.forget_the_past(0, work);
+    since_cut.relax_operations(no_limit, work);
+    let since_cut = since_cut.finish();
+    if since_cut.since.is_none() {
+        return since_cut;
+    }
+    // A core from the beginning shows how that state came about. It is worth it if it is easy to read, or not larger.
+    let max_size = since_cut.operations.len().max(MAX_READABLE);
+    let mut whole = CoreSearch::new(space, config, operations, failed);
+    whole.forget_the_future();
+    whole.forget_the_past(MAX_PAST, work);
+    let is_small = !whole.since_cut && whole.relax_operations(max_size, work);
+    if is_small { whole.finish() } else { since_cut }
 }
 
 /// The search for a core.
@@ -201,28 +200,37 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
         cut
     }
 
-    /// Relaxes operations, many at once at first, until none can be relaxed any more.
-    fn relax_operations(&mut self, work: &mut SearchWork) {
+    /// Relaxes operations, many at once at first, until none can be relaxed any more. Returns false as soon as the core
+    /// is known to have more than `max_size` operations.
+    fn relax_operations(&mut self, max_size: usize, work: &mut SearchWork) -> bool {
         let mut size = self.required.len().div_ceil(2);
         while size > 0 {
             let mut at = 0;
             let mut changed = false;
+            // Every chunk that cannot be relaxed has an operation of the core: with fewer operations required, there
+            // are more orders, so it cannot be relaxed later either.
+            let mut needed_chunks = 0;
             while at < self.required.len() {
                 let chunk: Vec<usize> = self.required[at..self.required.len().min(at + size)].to_vec();
                 if self.attempts >= MAX_ATTEMPTS || self.config.limits.halt.halt_reason().is_some() {
                     self.is_minimal = false;
-                    return;
+                    return self.required.len() <= max_size;
                 }
                 if self.can_relax(&chunk, work) {
                     self.required.retain(|at| !chunk.contains(at));
                     changed = true;
                 } else {
                     at += size;
+                    needed_chunks += 1;
+                    if needed_chunks > max_size {
+                        return false;
+                    }
                 }
             }
             // Leaving one out can make another superfluous only if the search was limited; one more round is cheap.
             size = if size == 1 && changed { 1 } else { size / 2 };
         }
+        self.required.len() <= max_size
     }
 
     /// Relaxes the operations of `chunk` if there is no order without them either.

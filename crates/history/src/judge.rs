@@ -20,6 +20,8 @@ pub struct HistoryConfig {
     pub consistency: Consistency,
     /// The limits of the search.
     pub limits: SearchLimits,
+    /// True if the core of a failure need not be small, because only the verdict matters.
+    pub skips_core: bool,
 }
 
 /// The judgement of a history.
@@ -64,7 +66,7 @@ pub fn judge_history(
     for (at, operation) in history.operations.iter().enumerate() {
         parts.entry(partition.part_of(&operation.input)).or_default().push(at);
     }
-    let mut space = StateSpace::new(cx, model);
+    let mut space = StateSpace::new(cx, model).with_overwriting(partition.overwriting().clone());
     let mut work = SearchWork::default();
     let judged = judge_parts(&mut space, history, &parts, config, &mut work);
     HistoryJudgement { verdict: judged, partition, parts: parts.len(), configurations: work.configurations }

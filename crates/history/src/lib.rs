@@ -17,6 +17,7 @@ pub mod read;
 mod search;
 mod sequential;
 mod space;
+mod workload;
 pub mod write;
 
 pub use crate::failure_core::FailureCore;
@@ -31,3 +32,4 @@ pub use crate::search::{
 };
 pub use crate::sequential::{NotSequential, OperationPath, SequenceRule, SequentialModel, prove_sequential};
 pub use crate::space::{BeliefId, LostCause, OperationClass, OperationClassId, StateSpace};
+pub use crate::workload::{ShrunkWorkload, WorkloadBurst, WorkloadSize};

@@ -27,6 +27,8 @@ pub struct HistoryPartition {
     groups: Vec<VariableGroup>,
     /// The group of the operations with this input; operations that use no variable have none.
     group_of: BTreeMap<GateId, usize>,
+    /// The operations that leave nothing of the state of their part, by their messages.
+    overwriting: BTreeSet<(GateId, GateId)>,
     /// The reason why there is one part only, if there is.
     pub obstacle: Option<PartitionObstacle>,
 }
@@ -35,6 +37,8 @@ pub struct HistoryPartition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct VariableGroup {
     names: Vec<Arc<str>>,
+    /// The positions of the variables in the store.
+    vars: BTreeSet<usize>,
     /// For every input, the position of the field that is the key of all maps; `None` if the group has no key.
     keys: Option<BTreeMap<GateId, usize>>,
 }
@@ -82,7 +86,8 @@ impl HistoryPartition {
     /// Returns the partition that judges everything together, for this reason.
     #[must_use]
     pub fn whole(obstacle: PartitionObstacle) -> Self {
-        Self { groups: Vec::new(), group_of: BTreeMap::new(), obstacle: Some(obstacle) }
+        let (groups, group_of, overwriting) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
+        Self { groups, group_of, overwriting, obstacle: Some(obstacle) }
     }
 
     /// Finds the partition of a model.
@@ -93,7 +98,8 @@ impl HistoryPartition {
             return Self::whole(PartitionObstacle::Locations(model.idle.iter().copied().map(name).collect()));
         }
         if !model.accepts_all_inputs {
-            return Self::whole(PartitionObstacle::UnspecifiedInputs);
+            let overwriting = find_overwriting(cx, model, &[], &BTreeMap::new());
+            return Self { overwriting, ..Self::whole(PartitionObstacle::UnspecifiedInputs) };
         }
         let uses = OperationUses::collect(cx, model);
         let (groups, group_of) = uses.group(cx, model);
@@ -101,7 +107,14 @@ impl HistoryPartition {
             [only] if only.keys.is_none() => Some(PartitionObstacle::Shared(only.names.clone())),
             _ => None,
         };
-        Self { groups, group_of, obstacle }
+        let overwriting = find_overwriting(cx, model, &groups, &group_of);
+        Self { groups, group_of, overwriting, obstacle }
+    }
+
+    /// Returns the operations, by their messages, after which the state of their part is always the same, whatever it
+    /// was before; they are possible in every state or in none.
+    pub(crate) fn overwriting(&self) -> &BTreeSet<(GateId, GateId)> {
+        &self.overwriting
     }
 
     /// Returns the part of an operation with this input.
@@ -118,6 +131,12 @@ impl HistoryPartition {
     pub fn key_field(&self, input: GateId) -> Option<usize> {
         let group = self.group_of.get(&input)?;
         self.groups[*group].keys.as_ref()?.get(&input).copied()
+    }
+
+    /// Returns whether there is one part only.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.obstacle.is_some() || self.groups.is_empty()
     }
 
     /// Returns the partition as a phrase: by which fields and variables operations are distinguished.
@@ -204,10 +223,86 @@ impl OperationUses {
             group_of.extend(gates.iter().map(|&gate| (gate, made.len())));
             let names = vars.iter().map(|&at| cx.pool.var_info(cx.sts.vars[at].var).name.clone()).collect();
             let keys = gates.iter().map(|&gate| Some((gate, find_key(cx, model, gate, &vars)?)));
-            made.push(VariableGroup { names, keys: keys.collect::<Option<BTreeMap<_, _>>>() });
+            let keys = keys.collect::<Option<BTreeMap<_, _>>>();
+            made.push(VariableGroup { names, vars, keys });
         }
         (made, group_of)
     }
+}
+
+/// Finds the operations that leave nothing of the state of their part, by the messages of their paths.
+fn find_overwriting(
+    cx: &mut Ctx<'_>,
+    model: &SequentialModel,
+    groups: &[VariableGroup],
+    group_of: &BTreeMap<GateId, usize>,
+) -> BTreeSet<(GateId, GateId)> {
+    // With several idle locations an operation is not possible in all states.
+    if model.idle.len() != 1 {
+        return BTreeSet::new();
+    }
+    let all: BTreeSet<usize> = (0..model.start.terms().len()).collect();
+    let mut found: BTreeMap<(GateId, GateId), bool> = BTreeMap::new();
+    for path in &model.paths {
+        let group = group_of.get(&path.input).map(|&group| &groups[group]);
+        let key = group.and_then(|group| group.keys.as_ref()?.get(&path.input)).map(|&field| {
+            let name = cx.pool.indexed_var(cx.sts.gates[path.input].fields[field], 1);
+            cx.pool.var(name)
+        });
+        let vars = group.map_or(&all, |group| &group.vars);
+        *found.entry((path.input, path.output)).or_insert(true) &= overwrites(cx, model, path, vars, key);
+    }
+    found.into_iter().filter(|(_, overwrites)| *overwrites).map(|(pair, _)| pair).collect()
+}
+
+/// Returns whether a path is possible whatever the state is, and leaves nothing of it in the variables `vars`, or in
+/// their entries at `key`.
+fn overwrites(
+    cx: &Ctx<'_>,
+    model: &SequentialModel,
+    path: &OperationPath,
+    vars: &BTreeSet<usize>,
+    key: Option<Term>,
+) -> bool {
+    let reads_state = |term: Term| {
+        let is_mentioned = |before: &Term| match *cx.pool.node(*before) {
+            TermNode::Var(var) => cx.pool.mentions(term, var),
+            _ => false,
+        };
+        model.start.terms().iter().any(is_mentioned)
+    };
+    if path.facts.iter().any(|&fact| reads_state(fact)) {
+        return false;
+    }
+    let mut stored = path.store.iter(cx.sts).enumerate().filter(|(at, _)| vars.contains(at));
+    stored.all(|(at, (var, after))| {
+        if !model.live.is_live(path.end, var) || !reads_state(after) {
+            return true;
+        }
+        // A map whose entry at the key is written last; its other entries are those that it had.
+        match (key, cx.pool.node(after)) {
+            (Some(key), TermNode::Apply(TermOp::Put, args)) => {
+                args[1] == key
+                    && !reads_state(args[2])
+                    && is_own_map(cx, args[0], model.start.terms()[at], key)
+            }
+            (Some(key), TermNode::Apply(TermOp::Without, args)) => {
+                args[1] == key && is_own_map(cx, args[0], model.start.terms()[at], key)
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Returns whether `term` is the map `own`, changed at `key` at most.
+fn is_own_map(cx: &Ctx<'_>, mut term: Term, own: Term, key: Term) -> bool {
+    while term != own {
+        match cx.pool.node(term) {
+            TermNode::Apply(TermOp::Put | TermOp::Without, args) if args[1] == key => term = args[0],
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Returns the position of the field of `gate` that is the only key at which all `vars` are accessed by its operations.

@@ -49,6 +49,17 @@ pub enum ReadProblem {
     /// A line has none or several of `call`, `return`, `open`, `void`.
     #[error("a line has exactly one of `call`, `return`, `open` and `void`")]
     NoEvent,
+    /// A message with its fields in it has fields beside it as well.
+    #[error("the fields of the message stand both in it and beside it")]
+    TwiceArgs,
+    /// An instant is before one of an earlier line.
+    #[error("this instant, {at}, is before an earlier one, {latest}; sort the lines by `at`")]
+    TimeGoesBack {
+        /// The instant.
+        at: u64,
+        /// The latest one before it.
+        latest: u64,
+    },
     /// The text is no EDN.
     #[error("{0}")]
     Edn(&'static str),
@@ -117,6 +128,9 @@ struct ForeignEvent {
     ns: Option<u64>,
 }
 
+/// The sign that some editors write in front of a text; it is no part of it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The form of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryForm {
@@ -124,7 +138,7 @@ pub enum HistoryForm {
     Lines,
     /// Jepsen's EDN.
     Edn,
-    /// Log lines: `... - PROCESS :TYPE :OPERATION VALUE`.
+    /// Log lines: `... PROCESS :TYPE :OPERATION VALUE`.
     Log,
 }
 
@@ -132,11 +146,21 @@ impl HistoryForm {
     /// Recognises the form of a text by its first character that is not blank.
     #[must_use]
     pub fn recognise(text: &str) -> Self {
-        let mut signs = text.trim_start().chars();
+        let mut signs = text.trim_start_matches(BYTE_ORDER_MARK).trim_start().chars();
         match (signs.next(), signs.find(|sign| !sign.is_whitespace())) {
             (Some('{'), Some('"')) => Self::Lines,
             (Some('{' | '[' | '(' | '#' | ';'), _) => Self::Edn,
             _ => Self::Log,
+        }
+    }
+
+    /// Returns whether a text that begins with the line `start` is a history, and no record of a campaign.
+    #[must_use]
+    pub fn recognise_start(start: &str) -> bool {
+        match Self::recognise(start) {
+            Self::Lines => [FORMAT_KEY, "\"client\"", "\"fault\""].iter().any(|key| start.contains(key)),
+            Self::Edn => true,
+            Self::Log => start.contains(":invoke"),
         }
     }
 
@@ -156,6 +180,7 @@ pub fn read_history(
     mapping: &HistoryMapping,
     make_label: LabelMaker<'_>,
 ) -> Result<History, HistoryReadError> {
+    let text = text.trim_start_matches(BYTE_ORDER_MARK);
     let events = match HistoryForm::recognise(text) {
         HistoryForm::Lines => return lines::read_lines(text, make_label),
         HistoryForm::Edn => edn::read_events(text)?,

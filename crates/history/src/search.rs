@@ -1,16 +1,20 @@
 //! The search for an order: which operations, one after the other, does the model allow?
 //!
 //! [WG93]: a depth-first search over orders; [Lowe17]: a memo of (operations placed, state), and placing operations
-//! *just in time*, only when one returns. Three rules keep it small, and none loses an order:
+//! *just in time*, only when one returns. Four rules keep it small, and none loses an order:
 //!
 //! - **Open operations are placed only when something needs them.** A configuration that has used fewer of them can do
 //!   whatever one that has used more can, so the memo holds only the least. Open operations with the same messages are
 //!   interchangeable, so only their number counts.
 //! - **An operation that changes no state is placed as soon as it fits** ([`SequentialModel::is_pure`]): nothing that
 //!   follows depends on it.
+//! - **An operation that overwrites the state is placed early only for one that reads it.** Two of them in a row leave
+//!   what the second does alone, so the first can wait, and be put in front of the second when it returns
+//!   ([`HistoryPartition::overwriting`]). So writes that run at the same time do not multiply.
 //! - **Where nothing is pending, everything before is settled**: configurations there differ in the belief alone.
 //!
 //! [`SequentialModel::is_pure`]: crate::SequentialModel::is_pure
+//! [`HistoryPartition::overwriting`]: crate::HistoryPartition
 
 mod chains;
 mod instants;

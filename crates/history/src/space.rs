@@ -85,6 +85,9 @@ pub struct StateSpace<'c, 'm> {
     beliefs: IndexSet<Box<[u32]>, FxBuildHasher>,
     classes: IndexSet<OperationClass, FxBuildHasher>,
     pure: Vec<bool>,
+    /// True for classes after which the state of their part is always the same.
+    overwriting: Vec<bool>,
+    overwriting_gates: BTreeSet<(GateId, GateId)>,
     steps: FxHashMap<(BeliefId, OperationClassId), BeliefId>,
     /// The states after an operation of a class from one state.
     state_steps: FxHashMap<(u32, OperationClassId), StateStep>,
@@ -106,6 +109,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             beliefs: IndexSet::default(),
             classes: IndexSet::default(),
             pure: Vec::new(),
+            overwriting: Vec::new(),
+            overwriting_gates: BTreeSet::new(),
             steps: FxHashMap::default(),
             state_steps: FxHashMap::default(),
             start: BeliefId::EMPTY,
@@ -120,6 +125,34 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         let closed = space.close(initial.into_iter().collect());
         space.start = space.intern_belief(closed);
         space
+    }
+
+    /// Tells which operations, by their messages, leave nothing of the state of the part that is judged.
+    #[must_use]
+    pub(crate) fn with_overwriting(self, overwriting_gates: BTreeSet<(GateId, GateId)>) -> Self {
+        debug_assert!(self.classes.is_empty(), "classes are looked at when they are interned");
+        Self { overwriting_gates, ..self }
+    }
+
+    /// Returns whether operations of this class are possible in every state of their part or in none, and always lead
+    /// to the same.
+    #[must_use]
+    pub(crate) fn is_overwriting(&self, id: OperationClassId) -> bool {
+        self.overwriting[id.0 as usize]
+    }
+
+    /// Returns whether all operations with these messages are overwriting.
+    fn overwrites(&self, input: Option<GateId>, output: Option<GateId>) -> bool {
+        let gates = &self.overwriting_gates;
+        match (input, output) {
+            (Some(input), Some(output)) => gates.contains(&(input, output)),
+            // Without an answer, any path of the input may have been taken.
+            (Some(input), None) => {
+                let mut paths = self.model.paths.iter().filter(|path| path.input == input);
+                paths.all(|path| gates.contains(&(path.input, path.output)))
+            }
+            (None, _) => false,
+        }
     }
 
     /// Returns the belief before the first operation.
@@ -159,6 +192,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             // A class without an answer may take any path of its input, so it is not known to be pure.
             let is_pure = matches!(gates, (Some(input), Some(output)) if self.model.is_pure(input, output));
             self.pure.push(is_pure);
+            // A pure operation is placed at once, which is better.
+            self.overwriting.push(!is_pure && self.overwrites(gates.0, gates.1));
         }
         OperationClassId(number(at))
     }

@@ -35,7 +35,7 @@ fn list_events(history: &History) -> Vec<(u32, Option<u64>, WrittenEvent<'_>)> {
 pub fn write_lines(history: &History, write_message: MessageWriter<'_>) -> String {
     let mut text = json!({ FORMAT_KEY: FORMAT_VERSION }).to_string();
     for fault in &history.faults {
-        let line = json!({ "fault": &*fault.name, "from_ns": fault.from_ns, "to_ns": fault.to_ns });
+        let line = json!({ "fault": &*fault.name, "from": fault.from_ns, "to": fault.to_ns });
         text.push('\n');
         text.push_str(&line.to_string());
     }
@@ -47,8 +47,11 @@ pub fn write_lines(history: &History, write_message: MessageWriter<'_>) -> Strin
         let (name, args) = write_message(label);
         let mut line = Map::new();
         line.insert("client".to_owned(), json!(&*history.clients[operation.client as usize]));
-        line.insert(key.to_owned(), json!({ "label": name, "args": args }));
-        line.extend(ns.map(|ns| ("ns".to_owned(), json!(ns))));
+        line.insert(key.to_owned(), json!(name));
+        if !args.is_empty() {
+            line.insert("args".to_owned(), Json::Object(args));
+        }
+        line.extend(ns.map(|ns| ("at".to_owned(), json!(ns))));
         text.push('\n');
         text.push_str(&Json::Object(line).to_string());
     }
@@ -61,6 +64,8 @@ pub fn write_lines(history: &History, write_message: MessageWriter<'_>) -> Strin
 #[must_use]
 pub fn write_edn(history: &History, mapping: &HistoryMapping, write_message: MessageWriter<'_>) -> String {
     let mut text = String::new();
+    // Processes are numbers. If one client has another name, all get new numbers, so that no two are the same.
+    let are_numbers = history.clients.iter().all(|client| client.parse::<u64>().is_ok());
     for (_, ns, event) in list_events(history) {
         let (operation, output) = match event {
             WrittenEvent::Call(operation) => (operation, None),
@@ -87,11 +92,10 @@ pub fn write_edn(history: &History, mapping: &HistoryMapping, write_message: Mes
         }
         fields.entry("value").or_insert(Json::Null);
         let client = &history.clients[operation.client as usize];
-        let process =
-            if client.parse::<u64>().is_ok() { client.to_string() } else { operation.client.to_string() };
-        let _ = write!(text, "{{:process {process}, :type :{kind}, :f :{name}");
+        let process = if are_numbers { client.to_string() } else { operation.client.to_string() };
+        let _ = write!(text, "{{:process {process}, :type :{kind}, :f {}", write_keyword(name));
         for (key, value) in &fields {
-            let _ = write!(text, ", :{key} ");
+            let _ = write!(text, ", {} ", write_keyword(key));
             push_edn(&mut text, value);
         }
         if let Some(ns) = ns {
@@ -140,6 +144,12 @@ fn put_at(place: &mut Json, steps: &[String], value: Json) {
     }
 }
 
+/// Returns a name as a keyword, or as a text if no keyword can have it.
+fn write_keyword(name: &str) -> String {
+    let fits = |sign: char| sign.is_alphanumeric() || "_-.*+!?$%&=<>".contains(sign);
+    if !name.is_empty() && name.chars().all(fits) { format!(":{name}") } else { json!(name).to_string() }
+}
+
 fn push_edn(text: &mut String, json: &Json) {
     match json {
         Json::Null => text.push_str("nil"),
@@ -157,7 +167,7 @@ fn push_edn(text: &mut String, json: &Json) {
         Json::Object(map) => {
             text.push('{');
             for (at, (key, value)) in map.iter().enumerate() {
-                let _ = write!(text, "{}:{key} ", if at > 0 { ", " } else { "" });
+                let _ = write!(text, "{}{} ", if at > 0 { ", " } else { "" }, write_keyword(key));
                 push_edn(text, value);
             }
             text.push('}');

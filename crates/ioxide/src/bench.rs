@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::label::Label;
@@ -49,7 +50,7 @@ impl AbsentSystem {
 
 /// A factory that makes a new system for every run.
 pub(crate) struct LocalFactory<S, F> {
-    model: Model,
+    model: Arc<Model>,
     make: F,
     /// The system of the current run, or the reason why there is none.
     system: Result<S, AbsentSystem>,
@@ -58,7 +59,7 @@ pub(crate) struct LocalFactory<S, F> {
 
 impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
     /// Makes a factory without a system: the first reset calls `make`.
-    pub(crate) fn new(model: Model, make: F) -> Self {
+    pub(crate) fn new(model: Arc<Model>, make: F) -> Self {
         Self {
             model,
             make,
@@ -86,12 +87,16 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
 }
 
 /// Returns the message of a panic, or "without a word" if its payload is no text.
-fn words(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a word".into())
 }
 
-fn label_of(model: &Model, name: String, fields: Json) -> Result<Label, AdapterError> {
+/// Returns the output that a system said.
+///
+/// # Errors
+/// If the model has no such output, or its fields do not fit.
+pub(crate) fn label_of(model: &Model, name: String, fields: Json) -> Result<Label, AdapterError> {
     let line = format!("{name} {fields}");
     let unreadable = |reason: String| AdapterError::Unreadable { line: line.clone(), reason };
     let args = match fields {

@@ -1,24 +1,33 @@
 //! A check of a system against a model: testers, budgets, the result.
 
+use std::convert::Infallible;
 use std::io;
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
-use ioxide_record::event::{Event, EventKind};
+use ioxide_record::event::{Event, EventKind, LabelRecord, ShrunkRecord, VerdictRecord, VerdictWord};
 use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_report::terminal::TerminalReporter;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, campaign};
 use ioxide_run::clock::MonotonicClock;
 use ioxide_run::run::{RunConfig, RunSetup};
+use ioxide_smt::halt::Halt;
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::complete::suite::{CompleteConfig, NoCompleteSuite, complete_suite};
+use ioxide_testgen::kill::outcome::{DecidedMutants, MutantWork};
+use ioxide_testgen::kill::suspects::Suspects;
+use ioxide_testgen::kill::tester::KillTester;
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis};
+use ioxide_testgen::mutate::{MutationOperator, mutants};
 use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, coverage, of_goal};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
@@ -34,6 +43,7 @@ use thiserror::Error;
 
 use crate::bench::LocalFactory;
 use crate::failure::CheckFailure;
+use crate::message::{IoxInput, IoxOutput, differences};
 use crate::model::ModelFile;
 use crate::system::InProcess;
 
@@ -47,11 +57,22 @@ pub struct ModelCheck<'m, F> {
     steps: Option<usize>,
     runs: Option<u64>,
     time: Option<Duration>,
+    /// The differences between the messages of the model and those of the enums that were named.
+    mismatches: Vec<String>,
 }
 
 /// Returns a check of the systems that `make` makes against `model`.
 pub fn check<S: InProcess, F: FnMut() -> S>(model: &ModelFile, make: F) -> ModelCheck<'_, F> {
-    ModelCheck { model, make, tester: TesterSpec::Hunt, seed: None, steps: None, runs: None, time: None }
+    ModelCheck {
+        model,
+        make,
+        tester: TesterSpec::Hunt,
+        seed: None,
+        steps: None,
+        runs: None,
+        time: None,
+        mismatches: Vec::new(),
+    }
 }
 
 /// The result of a check without a failure.
@@ -91,7 +112,7 @@ impl CheckPassed {
 
 impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
     /// Sets the tester that chooses the inputs: any that `ioxide test --tester` takes, written as there
-    /// (`"purpose:cash".parse()`) or as a variant, except those that read a file and [`TesterSpec::Kill`]. Without it,
+    /// (`"purpose:cash".parse()`) or as a variant, except those that read a file. Without it,
     /// [`TesterSpec::Hunt`].
     pub fn tester(mut self, tester: TesterSpec) -> Self {
         self.tester = tester;
@@ -126,13 +147,24 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         self
     }
 
+    /// Compares the messages of the model with those of two enums first: the check ends without a verdict if a message
+    /// is missing on one side, or has other fields.
+    pub fn messages<I: IoxInput, O: IoxOutput>(mut self) -> Self {
+        self.mismatches = differences(&self.model.model, &I::messages(), &O::messages());
+        self
+    }
+
     /// Carries out the check.
     ///
     /// # Panics
     /// If the system does not conform, or cannot be tested.
     #[track_caller]
     pub fn run(self) -> CheckPassed {
-        self.try_run().unwrap_or_else(|failure| panic!("{failure}"))
+        // In a closure, the place of the panic would not be that of the caller.
+        match self.try_run() {
+            Ok(passed) => passed,
+            Err(failure) => panic!("{failure}"),
+        }
     }
 
     /// Makes the check.
@@ -140,11 +172,14 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
     /// # Errors
     /// If the system does not conform, or cannot be tested.
     pub fn try_run(self) -> Result<CheckPassed, CheckFailure> {
-        let unread = |bad: BadVariable| CheckFailure { story: bad.to_string(), seed: 1, is_verdict: false };
+        let unread = |bad: BadVariable| CheckFailure::without_verdict(bad.to_string(), 1);
         let seed =
             self.seed.map_or_else(|| parse_env("IOXIDE_SEED"), |seed| Ok(Some(seed))).map_err(unread)?;
         let seed = seed.unwrap_or(1);
-        let trouble = |story: String| CheckFailure { story, seed, is_verdict: false };
+        let trouble = |story: String| CheckFailure::without_verdict(story, seed);
+        if !self.mismatches.is_empty() {
+            return Err(trouble(self.mismatches.join("\n")));
+        }
         let mut model = self.model.model.clone();
         let steps = self.steps.map_or_else(|| parse_env("IOXIDE_STEPS"), |steps| Ok(Some(steps)));
         let steps = steps.map_err(|bad| trouble(bad.to_string()))?;
@@ -154,7 +189,7 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         // A limit beyond the clock's range is no limit.
         let ends = self.time.and_then(|time| Instant::now().checked_add(time));
         let story = CapturedReport::new(ends, Arc::clone(&stop));
-        let told = Arc::clone(&story.told);
+        let (told, failed) = (Arc::clone(&story.told), Arc::clone(&story.failed));
         let config = CampaignConfig {
             runs: self.runs.unwrap_or_else(|| default_runs(&self.tester)),
             seed,
@@ -164,7 +199,7 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
             file: self.model.name.clone(),
             ..CampaignConfig::default()
         };
-        let mut adapter = LocalFactory::new(model.clone(), self.make);
+        let mut adapter = LocalFactory::new(Arc::new(model.clone()), self.make);
         let mut solver = build_stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut model, &mut solver);
         let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
@@ -173,7 +208,8 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         let outcome = outcome.map_err(|error| trouble(error.to_string()))?;
         let told = told.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&told).into_owned();
-        verdict(&self.model.model, &outcome, text, seed)
+        let failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+        verdict(&self.model.model, &outcome, text, seed).map_err(|failure| failed.describe(failure))
     }
 }
 
@@ -186,13 +222,13 @@ fn verdict(
 ) -> Result<CheckPassed, CheckFailure> {
     let counts = outcome.counts;
     if counts.failed > 0 {
-        return Err(CheckFailure { story, seed, is_verdict: true });
+        return Err(CheckFailure::with_verdict(story, seed));
     }
     // A run that the time cut off is not counted, and its steps were as the model allows.
     let is_empty = counts.passed + counts.inconclusive == 0 && !(outcome.interrupted && outcome.steps > 0);
     if counts.errors > 0 || is_empty {
         let error = outcome.error.as_ref().map_or_else(|| "nothing was run".to_owned(), ToString::to_string);
-        return Err(CheckFailure { story: error, seed, is_verdict: false });
+        return Err(CheckFailure::without_verdict(error, seed));
     }
     let never = outcome.coverage.never().map(|id| model.sts.switches[id].label.to_string()).collect();
     Ok(CheckPassed { runs: counts.total(), steps: outcome.steps, inconclusive: counts.inconclusive, never })
@@ -202,13 +238,13 @@ fn verdict(
 /// that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{name}={text}` is no number, or too large")]
-struct BadVariable {
+pub(crate) struct BadVariable {
     name: &'static str,
     text: String,
 }
 
 /// Returns the number in an environment variable; `None` if it is unset or empty.
-fn parse_env<T: FromStr>(name: &'static str) -> Result<Option<T>, BadVariable> {
+pub(crate) fn parse_env<T: FromStr>(name: &'static str) -> Result<Option<T>, BadVariable> {
     std::env::var_os(name).map_or(Ok(None), |text| number(name, &text.to_string_lossy()))
 }
 
@@ -245,6 +281,8 @@ enum NoTester {
     NoTest,
     #[error("the model has no complete suite: {0}")]
     NoCompleteSuite(NoCompleteSuite),
+    #[error("nothing to run: no mutant of the model can be killed")]
+    NothingKilled,
     #[error("the model has clocks, and the tester `{0}` knows no time")]
     NoTime(TesterSpec),
     #[error("a check has no tester `{0}`; `ioxide test` has it")]
@@ -305,10 +343,43 @@ impl TesterMaker<'_> {
                 suite.tests.iter().for_each(|test| tests.push_word(test.iter().cloned()));
                 Box::new(SuiteTester::new(Arc::new(tests), AnswerWait::Quiescence, 1))
             }
-            TesterSpec::Case(_) | TesterSpec::Suite(_) | TesterSpec::Kill => {
+            TesterSpec::Kill => Box::new(self.make_killer()?),
+            TesterSpec::Case(_) | TesterSpec::Suite(_) => {
                 return Err(NoTester::OnlyOnCommandLine(spec.clone()));
             }
         })
+    }
+
+    /// Makes the tester that kills the mutants of the model, and goes on with those that the system may still be.
+    fn make_killer(&mut self) -> Result<KillTester, NoTester> {
+        let mutants = mutants(self.model, &MutationOperator::DEFAULT);
+        let mut solver = build_stack(&SolverConfig::default());
+        let mut base = self.model.clone();
+        let analysis = MutationAnalysis::new(&mut Ctx::new(&mut base, &mut solver), &KillConfig::default());
+        let make = || Ok::<_, Infallible>(Box::new(build_stack(&SolverConfig::default())));
+        let work = MutantWork {
+            base: &base,
+            analysis: &analysis,
+            mutants: &mutants,
+            make: &make,
+            is_interrupted: &|| false,
+            halt_mutant: &Halt::default,
+        };
+        let n_workers = thread::available_parallelism().map_or(1, NonZero::get);
+        let outcomes = work.decide_in_parallel(n_workers, vec![None; mutants.len()], &mut |_, _| Ok(()));
+        let Ok(outcomes) = outcomes;
+        let decided = DecidedMutants { mutants, outcomes, halted: None };
+        let suite = decided.make_suite(&mut Ctx::new(self.model, &mut solver));
+        if suite.tests.is_empty() {
+            return Err(NoTester::NothingKilled);
+        }
+        let killed = decided.mutants.iter().enumerate().filter(|(at, _)| {
+            decided.outcomes[*at].as_ref().is_some_and(|outcome| outcome.trace().is_some())
+        });
+        let suspects = Suspects::new(&self.model.sts, killed);
+        let killer = KillTester::new(suite.tests);
+        // The behaviour of a suspect in time is not followed: time leaves too many instants open.
+        Ok(if self.model.sts.is_timed() { killer } else { killer.suspecting(suspects) })
     }
 
     /// Returns the number of times everything is covered: without end if the runs are limited.
@@ -348,10 +419,52 @@ impl TesterMaker<'_> {
     }
 }
 
+/// The first failing run of a campaign and the smallest one like it, as the events tell them.
+#[derive(Default)]
+struct FailedCheckRun {
+    /// The steps of the current run, or of the first that failed.
+    labels: Vec<LabelRecord>,
+    verdict: Option<VerdictRecord>,
+    shrunk: Option<ShrunkRecord>,
+}
+
+impl FailedCheckRun {
+    /// Notes an event, until the smaller run of the first failure is known.
+    fn note(&mut self, event: &EventKind) {
+        match event {
+            EventKind::RunStarted(_) if self.verdict.is_none() => self.labels.clear(),
+            EventKind::Stimulus(step) | EventKind::Observation(step) if self.verdict.is_none() => {
+                self.labels.push(step.label.clone())
+            }
+            EventKind::Verdict(verdict) if self.verdict.is_none() && verdict.verdict == VerdictWord::Fail => {
+                self.verdict = Some(verdict.clone());
+            }
+            EventKind::Shrunk(shrunk) if self.shrunk.is_none() => self.shrunk = Some(shrunk.clone()),
+            _ => (),
+        }
+    }
+
+    /// Adds the smallest run that is known to `failure`, if it is a verdict.
+    fn describe(&self, failure: CheckFailure) -> CheckFailure {
+        let Some(verdict) = self.verdict.as_ref().filter(|_| failure.is_verdict) else { return failure };
+        match &self.shrunk {
+            Some(shrunk) => {
+                let explanation = shrunk.explanation.as_ref().or(verdict.explanation.as_ref());
+                failure.with_run(&shrunk.trace, Some(shrunk.step.unwrap_or(shrunk.trace.len())), explanation)
+            }
+            None => {
+                let step = Some(verdict.step.unwrap_or(self.labels.len()));
+                failure.with_run(&self.labels, step, verdict.explanation.as_ref())
+            }
+        }
+    }
+}
+
 /// A reporter that keeps the report of a campaign as text, and stops the campaign when its time is over.
 struct CapturedReport {
     terminal: TerminalReporter<KeptText, fn(&str)>,
     told: Arc<Mutex<Vec<u8>>>,
+    failed: Arc<Mutex<FailedCheckRun>>,
     ends: Option<Instant>,
     stop: Arc<AtomicBool>,
 }
@@ -374,7 +487,13 @@ impl CapturedReport {
     /// Makes an empty report; it sets `stop` once `ends` is over.
     fn new(ends: Option<Instant>, stop: Arc<AtomicBool>) -> Self {
         let told = Arc::new(Mutex::new(Vec::new()));
-        Self { terminal: TerminalReporter::new(KeptText(Arc::clone(&told)), |_| ()), told, ends, stop }
+        Self {
+            terminal: TerminalReporter::new(KeptText(Arc::clone(&told)), |_| ()),
+            told,
+            failed: Arc::default(),
+            ends,
+            stop,
+        }
     }
 }
 
@@ -383,6 +502,7 @@ impl Reporter for CapturedReport {
         if self.ends.is_some_and(|ends| Instant::now() >= ends) {
             self.stop.store(true, Ordering::Relaxed);
         }
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).note(&event.event);
         let EventKind::CampaignFinished(finished) = &event.event else { return self.terminal.event(event) };
         // The same seed gives the same report, so it does not contain times.
         let mut finished = finished.clone();

@@ -92,19 +92,28 @@
 //! - **Testers**: [`TesterChoice`].
 //! - **Time**: a model with clocks is tested in virtual time ([`InProcess::pass`]).
 //! - A system that panics has broken down, which is a failure unless the model allows it.
+//! - **Several threads at once**: [`concurrent`].
 
 mod bench;
 mod check;
+pub mod concurrent;
 mod failure;
+mod message;
 mod model;
 mod panics;
 mod system;
+
+// The macros name this crate by its path; here they are used inside of it.
+extern crate self as ioxide;
 
 pub use serde_json::json;
 
 pub use ioxide_testgen::tester::spec::TesterSpec as TesterChoice;
 
 pub use self::check::{CheckPassed, ModelCheck, check};
-pub use self::failure::CheckFailure;
+pub use self::failure::{CheckFailure, TraceStep, TraceStepKind};
+pub use self::message::{
+    EnumField, EnumMessage, IoxInput, IoxOutput, IoxValue, TypeDeclarations, model_skeleton,
+};
 pub use self::model::{BadModel, ModelFile};
 pub use self::system::{GivenInput, InProcess, Outputs};

@@ -40,7 +40,11 @@ impl ModelFile {
     #[must_use]
     #[track_caller]
     pub fn open(path: impl AsRef<Path>) -> Self {
-        Self::try_open(path).unwrap_or_else(|bad| panic!("{bad}"))
+        // In a closure, the place of the panic would not be that of the caller.
+        match Self::try_open(path) {
+            Ok(model) => model,
+            Err(bad) => panic!("{bad}"),
+        }
     }
 
     /// The model that `text` writes, in the language of `*.iox` files.
@@ -50,7 +54,10 @@ impl ModelFile {
     #[must_use]
     #[track_caller]
     pub fn text(text: &str) -> Self {
-        Self::named("model.iox", text).unwrap_or_else(|bad| panic!("{bad}"))
+        match Self::named("model.iox", text) {
+            Ok(model) => model,
+            Err(bad) => panic!("{bad}"),
+        }
     }
 
     /// The model in the file at `path`.

@@ -1,5 +1,6 @@
 //! Systems in the same process: the inputs they are given, and the outputs they emit.
 
+use std::any::type_name;
 use std::fmt::Display;
 use std::panic::{Location, resume_unwind};
 use std::time::Duration;
@@ -13,6 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
+use crate::message::{IoxInput, IoxOutput};
+
 /// A system under test in this process. Every run begins with a new one.
 pub trait InProcess {
     /// Handles one input and emits the outputs that it causes.
@@ -25,6 +28,20 @@ pub trait InProcess {
     /// passed then: for models with clocks. By default all of the time passes without an output.
     fn pass(&mut self, until: Duration, _outputs: &mut Outputs) -> Duration {
         until
+    }
+}
+
+impl<S: InProcess + ?Sized> InProcess for Box<S> {
+    fn take(&mut self, input: &GivenInput<'_>, outputs: &mut Outputs) {
+        (**self).take(input, outputs);
+    }
+
+    fn look(&mut self, outputs: &mut Outputs) {
+        (**self).look(outputs);
+    }
+
+    fn pass(&mut self, until: Duration, outputs: &mut Outputs) -> Duration {
+        (**self).pass(until, outputs)
     }
 }
 
@@ -58,6 +75,23 @@ impl<'i> GivenInput<'i> {
         match self.label {
             Label::Input(gate, _) | Label::Output(gate, _) => &self.model.sts.gates[*gate].name,
             Label::Quiescence | Label::Delay(_) => "",
+        }
+    }
+
+    /// Returns the input as a value of an enum with [`#[derive(IoxInput)]`](crate::IoxInput).
+    ///
+    /// If the enum has no such input, or a field cannot hold its value, the call of the system ends here and the check
+    /// fails without a verdict.
+    #[must_use]
+    #[track_caller]
+    pub fn read<I: IoxInput>(&self) -> I {
+        match I::from_input(self) {
+            Some(input) => input,
+            None => end_by_mistake(format_args!(
+                "`{}` has no variant for the input `{}`",
+                type_name::<I>(),
+                self.name()
+            )),
         }
     }
 
@@ -169,7 +203,13 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Says the output called `name` in the model; `fields` is an object with its values, `()` if it has none.
+    /// Emits an output of an enum with [`#[derive(IoxOutput)]`](crate::IoxOutput).
+    #[track_caller]
+    pub fn send<O: IoxOutput>(&mut self, output: O) {
+        output.emit_into(self);
+    }
+
+    /// Emits the output called `name` in the model; `fields` is an object with its values, `()` if it has none.
     ///
     /// If `fields` cannot be written as JSON, the call of the system ends here and the check fails without a verdict.
     #[track_caller]

@@ -275,6 +275,8 @@ pub enum ItemKind {
     Purpose(PurposeDecl),
     /// `always ...` or `sometimes ...`.
     Property(Property),
+    /// `every ... is followed by ...`.
+    Response(ResponseDecl),
     /// `test "name" { ... }`.
     Test(TestDecl),
 }
@@ -537,6 +539,8 @@ pub enum PropertyKind {
     Always,
     /// At least one reachable state.
     Sometimes,
+    /// Every reachable state, as a lemma for the proof of other properties.
+    Assume,
 }
 
 /// `label: always condition`.
@@ -548,6 +552,19 @@ pub struct Property {
     pub kind: PropertyKind,
     /// The condition.
     pub condition: Expr,
+}
+
+/// `label: every message is followed by message within time`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponseDecl {
+    /// Its label.
+    pub label: Option<Name>,
+    /// The message that must be answered.
+    pub trigger: MessagePattern,
+    /// The answer.
+    pub answer: MessagePattern,
+    /// The time within which it must come; `None` if there is no limit.
+    pub within: Option<Expr>,
 }
 
 /// A test written by hand.

@@ -412,7 +412,10 @@ impl<'a> Parser<'a> {
     fn at_strong_start(&self) -> bool {
         if self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             return self.kind_after(2) == TokenKind::Name
-                && matches!(self.slice_at(2), "on" | "emit" | "internal" | "always" | "sometimes");
+                && matches!(
+                    self.slice_at(2),
+                    "on" | "emit" | "internal" | "always" | "sometimes" | "assume" | "every"
+                );
         }
         self.at_word("state")
             && self.kind_after(1) == TokenKind::Name

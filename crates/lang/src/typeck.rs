@@ -19,6 +19,7 @@ mod collection;
 mod convert;
 mod descent;
 mod expr;
+mod frame;
 mod part;
 mod pattern;
 
@@ -27,6 +28,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
+use ioxide_model::goal::GoalFrame;
 use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, LocId};
@@ -275,6 +277,8 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) assigned: Option<String>,
     /// The parts, in the goals of a system.
     pub(crate) parts: Rc<[PartNames]>,
+    /// The variables that stand for places and for later values in the goal that is checked.
+    pub(crate) frame: GoalFrame,
     /// True for a literal that is typed next and only compared: see [`check_compared`](Self::check_compared).
     is_compared: bool,
 }
@@ -302,6 +306,7 @@ impl<'a, 's> Checker<'a, 's> {
             options: FxHashMap::default(),
             assigned: None,
             parts: Rc::new([]),
+            frame: GoalFrame::default(),
             is_compared: false,
         }
     }

@@ -19,6 +19,8 @@ pub const DECLARATION_WORDS: &[&str] = &[
     "purpose",
     "always",
     "sometimes",
+    "assume",
+    "every",
     "test",
 ];
 /// Words that begin transitions.
@@ -30,7 +32,14 @@ pub const SYSTEM_WORDS: &[&str] = &["use", "hide", "expose"];
 /// Words that begin a file.
 const FILE_WORDS: &[&str] = &["model", "system"];
 /// Words within declarations and transitions.
-const INNER_WORDS: &[&str] = &["reach", "reset", "let", "from", "as", "between", "and", "for", "count", "is"];
+const INNER_WORDS: &[&str] = &[
+    "reach", "reset", "let", "from", "as", "between", "and", "for", "count", "is", "followed", "by", "within",
+];
+
+/// Returns whether `word` begins a property of states.
+pub(crate) fn is_property(word: &str) -> bool {
+    matches!(word, "always" | "sometimes" | "assume")
+}
 
 /// The words that begin declarations, transitions and steps.
 pub fn beginnings() -> impl Iterator<Item = &'static str> {

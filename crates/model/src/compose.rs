@@ -106,8 +106,25 @@ pub struct PartSystem {
     pub is_end: Vec<bool>,
     /// The labels of its own switches.
     pub switches: Vec<Arc<str>>,
+    /// The messages that its own switches offer or wait for.
+    pub offers: Vec<PartOffer>,
     /// Its variables and clocks, `control` included: in the same order in every instance of a model.
     pub vars: Vec<VarId>,
+}
+
+/// A switch of a part with a message.
+#[derive(Clone, Debug)]
+pub struct PartOffer {
+    /// The label of the switch.
+    pub switch: Arc<str>,
+    /// The name of the message in the part.
+    pub message: Arc<str>,
+    /// The position of its location.
+    pub place: usize,
+    /// True if the part receives the message.
+    pub is_input: bool,
+    /// The place of its declaration.
+    pub span: Span,
 }
 
 /// The share of one part in a switch of the system.
@@ -117,6 +134,19 @@ pub struct PartMove {
     pub part: PartId,
     /// Its own switch, by label.
     pub switch: Arc<str>,
+}
+
+/// Returns the messages that the switches of a part offer or wait for.
+fn offers_of(sts: &Sts) -> Vec<PartOffer> {
+    let seen = sts.switches.iter().filter(|switch| sts.kind_of(switch) != GateKind::Internal);
+    let offer = |switch: &crate::sts::Switch| PartOffer {
+        switch: switch.label.clone(),
+        message: sts.gates[switch.gate].name.clone(),
+        place: switch.source.index(),
+        is_input: sts.kind_of(switch).is_input(),
+        span: switch.span,
+    };
+    seen.map(offer).collect()
 }
 
 impl Composition {
@@ -278,6 +308,7 @@ impl Composer {
             places: sts.locations.iter().map(|location| location.name.clone()).collect(),
             is_end: sts.locations.ids().map(|at| sts.switches_from(at).next().is_none()).collect(),
             switches: sts.switches.iter().map(|switch| switch.label.clone()).collect(),
+            offers: offers_of(sts),
             vars: own,
         });
         Ok(self.imported.push(ImportedPart { gates, switches }))

@@ -20,6 +20,17 @@ pub struct Goal {
     pub doc: String,
     /// Requirements it traces to.
     pub reqs: Vec<Arc<str>>,
+    /// The variables in its formula that are no variables of the system.
+    pub frame: GoalFrame,
+}
+
+/// Variables in the formula of a goal that stand for the place of a state, and for values after the next transition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoalFrame {
+    /// The variables that are true in one location, `at(busy)`.
+    pub places: Vec<(VarId, LocId)>,
+    /// The variables for values after the next transition, each with the variable (or place) before it.
+    pub next: Vec<(VarId, VarId)>,
 }
 
 /// The kinds of goals.
@@ -40,8 +51,23 @@ pub enum GoalKind {
     Always(Term),
     /// `sometimes EXPR`: holds in some reachable state.
     Sometimes(Term),
+    /// `assume EXPR`: a lemma for the proof of the others; it is proved like an invariant.
+    Assume(Term),
+    /// `every A is followed by B`: after each message A comes a message B.
+    Response(ResponseGoal),
     /// `test "NAME" { ... }`: a fixed sequence of steps.
     Test(Vec<TestStep>),
+}
+
+/// A message that must be answered by another one.
+#[derive(Clone, Debug)]
+pub struct ResponseGoal {
+    /// The message that must be answered, with a formula over its fields.
+    pub trigger: (GateId, Term),
+    /// The answer, with a formula over its fields.
+    pub answer: (GateId, Term),
+    /// The time in seconds within which it must come; `None` if there is no limit.
+    pub within: Option<Rational>,
 }
 
 /// An automaton over observations, with variables and clocks of its own and the verdicts hit and miss.

@@ -56,6 +56,15 @@ pub struct SourceFile {
     line_starts: Vec<u32>,
 }
 
+impl SourceFile {
+    fn new(name: String, text: String) -> Self {
+        let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let line_starts =
+            std::iter::once(0).chain(breaks.map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX))).collect();
+        Self { name, text, line_starts }
+    }
+}
+
 /// The texts of one invocation.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
@@ -73,11 +82,13 @@ impl Sources {
 
     /// Adds a text.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        let text = text.into();
-        let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        let line_starts =
-            std::iter::once(0).chain(breaks.map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX))).collect();
-        self.files.push(SourceFile { name: name.into(), text, line_starts })
+        self.files.push(SourceFile::new(name.into(), text.into()))
+    }
+
+    /// Replaces the text of `file`, which keeps its name and its number.
+    pub fn replace_text(&mut self, file: FileId, text: impl Into<String>) {
+        let name = std::mem::take(&mut self.files[file].name);
+        self.files[file] = SourceFile::new(name, text.into());
     }
 
     /// Records the reason `why` there is no text called `name`.
@@ -99,6 +110,11 @@ impl Sources {
     #[must_use]
     pub fn file(&self, file: FileId) -> &SourceFile {
         &self.files[file]
+    }
+
+    /// The numbers of all texts, in the order they were added.
+    pub fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
+        self.files.ids()
     }
 
     /// All texts, in the order they were added.

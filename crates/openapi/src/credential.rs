@@ -17,11 +17,14 @@ const PASSWORD: &str = "API_PASSWORD";
 /// The variables with the name and the secret of a client of OAuth2.
 const CLIENT_ID: &str = "API_CLIENT_ID";
 const CLIENT_SECRET: &str = "API_CLIENT_SECRET";
+/// The variable with the address that gives tokens, where that is not the service itself: secrets go to another host
+/// only if the user names it.
+const TOKEN_URL: &str = "API_TOKEN_URL";
 
 /// The variables of the environment that credentials come from.
-pub const VARIABLES: [&str; 6] = [TOKEN, KEY, USER, PASSWORD, CLIENT_ID, CLIENT_SECRET];
+pub const VARIABLES: [&str; 7] = [TOKEN, KEY, USER, PASSWORD, CLIENT_ID, CLIENT_SECRET, TOKEN_URL];
 
-/// The capture with a token that was fetched.
+/// The name of a token that is fetched, in templates.
 const FETCHED: &str = "access_token";
 
 /// The header of bearer and basic authentication.
@@ -54,14 +57,22 @@ pub(crate) struct Credential {
     pub(crate) place: CredentialPlace,
     /// The name of the header, parameter or cookie.
     pub(crate) name: String,
-    /// The path at which a token is fetched; empty if it is given.
-    token_path: String,
+    /// The place at which a token is fetched; `None` if it is given.
+    token: Option<TokenSource>,
+}
+
+/// The place at which a token is fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TokenSource {
+    /// A path of the service; `None` for the address in the variable of the environment.
+    path: Option<String>,
+    /// The scopes that the description lists.
+    scopes: Vec<String>,
 }
 
 impl Credential {
     fn in_authorization(kind: CredentialKind) -> Self {
-        let token_path = String::new();
-        Self { kind, place: CredentialPlace::Header, name: AUTHORIZATION.into(), token_path }
+        Self { kind, place: CredentialPlace::Header, name: AUTHORIZATION.into(), token: None }
     }
 
     /// Returns the credential of a scheme; `None` if it is of a kind that cannot be written.
@@ -74,8 +85,8 @@ impl Credential {
                     "cookie" => CredentialPlace::Cookie,
                     _ => return None,
                 };
-                let (name, token_path) = (scheme.text_at("name")?.to_owned(), String::new());
-                Some(Self { kind: CredentialKind::Key, place, name, token_path })
+                let name = scheme.text_at("name")?.to_owned();
+                Some(Self { kind: CredentialKind::Key, place, name, token: None })
             }
             ("http", Some("basic")) | ("basic", _) => Some(Self::in_authorization(CredentialKind::Basic)),
             ("http", Some("bearer")) | ("oauth2" | "openIdConnect", _) => {
@@ -87,16 +98,17 @@ impl Credential {
 
     /// Returns the first credential of the description whose variables are set.
     pub(crate) fn find(document: &OpenApiDocument<'_>, set: &BTreeSet<String>, url: &str) -> Option<Self> {
-        let is_set = |credential: &Self| credential.variables().iter().all(|name| set.contains(*name));
+        let is_set = |credential: &Self| credential.variables().all(|name| set.contains(name));
         let of_scheme =
             schemes_of(document).iter().filter_map(|(_, scheme)| Self::of_scheme(scheme)).find(is_set);
-        let mut fetched = schemes_of(document).iter().flat_map(|(_, scheme)| Self::of_flows(scheme, url));
+        let mut fetched =
+            schemes_of(document).iter().flat_map(|(_, scheme)| Self::of_flows(document, scheme, url));
         let of_scheme = of_scheme.or_else(|| fetched.find(is_set));
         of_scheme.or_else(|| Self::of_parameter(document).into_iter().find(is_set))
     }
 
-    /// Returns the tokens that a scheme of OAuth2 lets a client fetch by itself from the service at `url`.
-    fn of_flows(scheme: &SpecNode, url: &str) -> Vec<Self> {
+    /// Returns the tokens that a scheme of OAuth2 lets a client fetch by itself for the service at `url`.
+    fn of_flows(document: &OpenApiDocument<'_>, scheme: &SpecNode, url: &str) -> Vec<Self> {
         if scheme.text_at("type") != Some("oauth2") {
             return Vec::new();
         }
@@ -105,38 +117,43 @@ impl Credential {
             (CredentialKind::ClientGrant, "clientCredentials", "application"),
         ];
         let found = grants.into_iter().filter_map(|(kind, flow, flow_of_swagger)| {
-            let of_flow = scheme.get("flows").and_then(|flows| flows.get(flow)?.text_at("tokenUrl"));
+            let of_flow = scheme.get("flows").and_then(|flows| flows.get(flow));
             let is_own = scheme.text_at("flow") == Some(flow_of_swagger);
-            let token_url = of_flow.or_else(|| scheme.text_at("tokenUrl").filter(|_| is_own))?;
-            let token_path = path_below(token_url, url)?;
-            Some(Self { token_path, ..Self::in_authorization(kind) })
+            let flow = of_flow.or_else(|| Some(scheme).filter(|_| is_own))?;
+            let scopes = flow.get("scopes").map(SpecNode::members).unwrap_or_default();
+            let scopes = scopes.iter().map(|(name, _)| name.clone()).collect();
+            let server = document.server_address().unwrap_or_default();
+            let path = path_on_service(flow.text_at("tokenUrl")?, url, &server);
+            Some(Self { token: Some(TokenSource { path, scopes }), ..Self::in_authorization(kind) })
         });
         found.collect()
     }
 
     /// Returns whether a token is fetched before every run.
-    pub(crate) const fn is_fetched(&self) -> bool {
+    const fn is_fetched(&self) -> bool {
         matches!(self.kind, CredentialKind::PasswordGrant | CredentialKind::ClientGrant)
     }
 
-    /// Returns the lines of the project file that fetch a token before every run; empty if none is fetched.
-    pub(crate) fn fetch_lines(&self) -> String {
-        let (grant, more) = match self.kind {
+    /// Returns the line of the project file by which a token is fetched; empty if none is fetched.
+    fn token_line(&self) -> String {
+        let Some(TokenSource { path, scopes }) = &self.token else { return String::new() };
+        let url = path.clone().unwrap_or_else(|| format!("${{{TOKEN_URL}}}"));
+        let grant = match self.kind {
             CredentialKind::PasswordGrant => {
-                let grant = format!("grant_type=password&username=${{{USER}}}&password=${{{PASSWORD}}}");
-                (grant, String::new())
+                format!("grant = \"password\", user = \"${{{USER}}}\", password = \"${{{PASSWORD}}}\"")
             }
-            CredentialKind::ClientGrant => {
-                let client = format!(", Authorization = \"Basic ${{{CLIENT_ID}:{CLIENT_SECRET}}}\"");
-                ("grant_type=client_credentials".to_owned(), client)
-            }
-            CredentialKind::Bearer | CredentialKind::Basic | CredentialKind::Key => return String::new(),
+            _ => format!(
+                "grant = \"client_credentials\", client = \"${{{CLIENT_ID}}}\", secret = \"${{{CLIENT_SECRET}}}\""
+            ),
         };
-        let (path, grant) = (toml_string(&self.token_path), toml_string(&grant));
+        let scope = match &scopes[..] {
+            [] => String::new(),
+            scopes => format!(", scope = {}", toml_string(&scopes.join(" "))),
+        };
         format!(
-            "# Every run begins with a new token. To empty the service too, write a list: reset = [{{ ... }}, {{ ... \
-             }}].\nreset = {{ method = \"POST\", path = {path}, headers = {{ content-type = \
-             \"application/x-www-form-urlencoded\"{more} }}, body = {grant} }}\n"
+            "# Every run begins with a new token; it is replaced before it expires, and after a 401.\n\
+             token = {{ url = {}, {grant}{scope} }}\n",
+            toml_string(&url)
         )
     }
 
@@ -156,13 +173,15 @@ impl Credential {
     }
 
     /// Returns the variables that it comes from.
-    fn variables(&self) -> &'static [&'static str] {
-        match self.kind {
+    fn variables(&self) -> impl Iterator<Item = &'static str> {
+        let names: &[&str] = match self.kind {
             CredentialKind::Bearer => &[TOKEN],
             CredentialKind::Basic | CredentialKind::PasswordGrant => &[USER, PASSWORD],
             CredentialKind::ClientGrant => &[CLIENT_ID, CLIENT_SECRET],
             CredentialKind::Key => &[KEY],
-        }
+        };
+        let is_elsewhere = self.token.as_ref().is_some_and(|token| token.path.is_none());
+        names.iter().copied().chain(is_elsewhere.then_some(TOKEN_URL))
     }
 
     /// Returns its value in the project file, which has no secret in it.
@@ -188,23 +207,28 @@ impl Credential {
     }
 }
 
-/// Returns the path of an address below that of the service; `None` if another service has it.
-fn path_below(token_url: &str, url: &str) -> Option<String> {
+/// Returns the path of the address that gives tokens if it is on the host of the service at `url`, which the
+/// description calls `server`; `None` if it is on another host, or on one that is not known.
+fn path_on_service(token_url: &str, url: &str, server: &str) -> Option<String> {
     let origin_end = |text: &str| {
         let host = text.find("://")? + 3;
         Some(text[host..].find('/').map_or(text.len(), |length| host + length))
     };
     let (origin, base) = url.split_at(origin_end(url)?);
-    let base = base.trim_end_matches('/');
-    let path = match origin_end(token_url) {
-        // The port is not known yet where the service is started.
-        Some(end) if token_url[..end] == *origin || origin.contains("{port}") => &token_url[end..],
-        Some(_) => return None,
-        None if token_url.starts_with('/') => token_url,
-        None => return Some(format!("/{}", token_url.trim_start_matches("./"))),
-    };
-    let below = path.strip_prefix(base)?;
-    below.starts_with('/').then(|| below.to_owned())
+    if token_url.starts_with("//") {
+        return None;
+    }
+    match origin_end(token_url) {
+        Some(end) => {
+            // A service that is started elsewhere than the description says has its tokens with it.
+            let is_servers =
+                origin_end(server).is_some_and(|end_of_server| token_url[..end] == server[..end_of_server]);
+            (token_url[..end] == *origin || is_servers).then(|| token_url[end..].to_owned())
+        }
+        None if token_url.starts_with('/') => Some(token_url.to_owned()),
+        // Frameworks mean the address of the service, with or without a slash at its end.
+        None => Some(format!("{}/{}", base.trim_end_matches('/'), token_url.trim_start_matches("./"))),
+    }
 }
 
 fn schemes_of<'t>(document: &OpenApiDocument<'t>) -> &'t [(String, SpecNode)] {
@@ -212,15 +236,18 @@ fn schemes_of<'t>(document: &OpenApiDocument<'t>) -> &'t [(String, SpecNode)] {
 }
 
 /// Returns the lines of the project file with the credential of all requests, or with those that could be given.
-pub(crate) fn credential_lines(document: &OpenApiDocument<'_>, credential: Option<&Credential>) -> String {
+pub(crate) fn credential_lines(
+    document: &OpenApiDocument<'_>,
+    credential: Option<&Credential>,
+    url: &str,
+) -> String {
     let line = |credential: &Credential| {
         format!("headers = {{ {} = {} }}", toml_string(&credential.name), toml_string(&credential.value()))
     };
     if let Some(credential) = credential {
         return match credential.place {
             CredentialPlace::Header if credential.is_fetched() => {
-                let capture = format!("captures = {{ {FETCHED} = {{ json = \"/{FETCHED}\" }} }}");
-                format!("{}   # the token of this run\n{capture}\n", line(credential))
+                format!("{}\n{}", line(credential), credential.token_line())
             }
             CredentialPlace::Header => format!("{}   # a secret, from the environment\n", line(credential)),
             CredentialPlace::Query | CredentialPlace::Cookie => String::new(),
@@ -229,7 +256,7 @@ pub(crate) fn credential_lines(document: &OpenApiDocument<'_>, credential: Optio
     let mut text = String::new();
     for (name, scheme) in schemes_of(document) {
         let Some(credential) = Credential::of_scheme(scheme) else { continue };
-        let variables = credential.variables().join(" and ");
+        let variables = credential.variables().collect::<Vec<_>>().join(" and ");
         text.push_str(&match credential.place {
             CredentialPlace::Header => {
                 format!("# {}   # `{}`: set {variables}\n", line(&credential), name.replace('\n', " "))
@@ -238,6 +265,13 @@ pub(crate) fn credential_lines(document: &OpenApiDocument<'_>, credential: Optio
                 format!("# `{}`: set {variables} and make this file anew\n", name.replace('\n', " "))
             }
         });
+        for fetched in Credential::of_flows(document, scheme, url) {
+            let variables = fetched.variables().collect::<Vec<_>>().join(", ");
+            text.push_str(&format!(
+                "# `{}`: to have tokens fetched, set {variables} and make this file anew\n",
+                name.replace('\n', " ")
+            ));
+        }
     }
     text
 }

@@ -88,6 +88,8 @@ pub struct Observations {
     pub broken: BTreeSet<String>,
     /// The rules that its answers spoke for, of those that need it.
     pub supported: BTreeSet<String>,
+    /// The rules that too few answers could have broken to speak for them.
+    pub unseen: BTreeSet<String>,
     /// The statuses that are not documented, with the operations that answered with them.
     pub statuses: BTreeSet<(String, String)>,
 }
@@ -112,6 +114,12 @@ pub enum RuleTopic {
     ShownId,
     /// A request that must be refused.
     Refusal,
+    /// Items that have something to do with each other, as numbers and values suggest: `open_tasks` is the number of
+    /// tasks most of the time, and a correct service has it so.
+    Relation,
+    /// The states of an item in which an operation succeeds: a refusal may have other reasons, so more of them must
+    /// speak for the rule.
+    Workflow,
 }
 
 /// A transition of a model for learning that shows something about the service when it is taken.
@@ -211,9 +219,7 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
     loop {
         let url = project::service_url(&document, options);
         let credential = Credential::find(&document, &options.variables, &url);
-        // A service that is asked for a token before every run is not restarted.
-        let is_restarted = options.is_restarted && !credential.as_ref().is_some_and(Credential::is_fetched);
-        let rules = RuleBook::new(&options.rules, is_restarted);
+        let rules = RuleBook::new(&options.rules, options.is_restarted);
         let mut translator =
             Translator::new(&document, &options.allow, rules).with_any_json_at(loose.clone());
         translator = translator.with_credential(credential);

@@ -23,13 +23,13 @@ pub(crate) fn write_project(
         "# Made by `ioxide init --openapi` from {}.\n[sut.api]\nkind = \"http\"\n",
         options.source.replace('\n', " ")
     );
-    text.push_str(&format!("url = {}\n", toml_string(&service_url(document, options))));
+    let url = service_url(document, options);
+    text.push_str(&format!("url = {}\n", toml_string(&url)));
     if let Some(start) = &options.start {
         text.push_str(&format!("start = {}\nready_ms = {READY_TIMEOUT_MS}\n", toml_string(start)));
     }
-    let fetched = translator.credential.as_ref().filter(|credential| credential.is_fetched());
-    text.push_str(&fetched.map_or_else(|| reset_text(options).to_owned(), Credential::fetch_lines));
-    text.push_str(&credential::credential_lines(document, translator.credential.as_ref()));
+    text.push_str(reset_text(options));
+    text.push_str(&credential::credential_lines(document, translator.credential.as_ref(), &url));
     text.push_str(&json_keys(&translator.form));
     text.push_str("\n[sut.api.inputs]\n");
     let credential = translator.credential.as_ref();
@@ -42,14 +42,24 @@ pub(crate) fn write_project(
         text.push_str(&request_text(asked, credential, &place(at)));
     }
     for wrong in &translator.wrong {
-        text.push_str(&request_text(&wrong.request, credential, &place(wrong.of)));
+        let place = place(wrong.of);
+        // Other methods belong to the path, which is the step before the method.
+        let path = place.rsplit_once('/').map_or(place.as_str(), |(path, _)| path);
+        let place = if wrong.is_of_operation() { place.as_str() } else { path };
+        text.push_str(&request_text(&wrong.request, credential, place));
     }
     text.push_str("\n[sut.api.outputs]\n");
     for (at, asked) in translator.asked.iter().enumerate() {
-        let wrong = translator.wrong.iter().filter(|wrong| wrong.of == at);
+        let wrong = translator.wrong.iter().filter(|wrong| wrong.of == at && wrong.is_of_operation());
         let inputs: Vec<&str> = std::iter::once(asked.name.as_str())
             .chain(wrong.map(|wrong| wrong.request.name.as_str()))
             .collect();
+        // Those of one request only stand first, since the first that fits is taken.
+        for wrong in translator.wrong.iter().filter(|wrong| wrong.of == at) {
+            let request = &wrong.request;
+            let own = request.answers.iter();
+            own.for_each(|answer| text.push_str(&response_text(request, &[&request.name], answer)));
+        }
         asked.answers.iter().for_each(|answer| text.push_str(&response_text(asked, &inputs, answer)));
     }
     text
@@ -141,7 +151,7 @@ fn request_text(operation: &RequestOperation, credential: Option<&Credential>, p
             FieldLocation::Query => CredentialPlace::Query,
             FieldLocation::Header => CredentialPlace::Header,
             FieldLocation::Cookie => CredentialPlace::Cookie,
-            FieldLocation::Path | FieldLocation::Body => return None,
+            FieldLocation::Path | FieldLocation::Body | FieldLocation::Method => return None,
         };
         match &operation.wrong_credential {
             Some(wrong) if wrong.place == place => {
@@ -179,6 +189,11 @@ fn request_text(operation: &RequestOperation, credential: Option<&Credential>, p
     parts.extend(table(FieldLocation::Cookie, "cookies"));
     if let Some(body) = operation.fields.iter().find(|field| field.place == FieldLocation::Body) {
         parts.push(format!("body = {}", toml_string(&format!("{{{}}}", body.name))));
+    }
+    if !operation.files.is_empty() {
+        let files = operation.files.iter();
+        let files = files.map(|(name, kind)| format!("{} = {}", toml_string(name), toml_string(kind)));
+        parts.push(format!("files = {{ {} }}", files.collect::<Vec<_>>().join(", ")));
     }
     parts.push(format!("operation = {}", toml_string(place)));
     format!("{} = {{ {} }}\n", operation.name, parts.join(", "))
@@ -221,6 +236,7 @@ fn response_text(operation: &RequestOperation, inputs: &[&str], answer: &Documen
             .map(|(name, pattern)| format!("{} = {}", toml_string(name), toml_string(pattern))),
     );
     headers.extend(answer.location.as_ref().map(|_| format!("location = {}", toml_string(LOCATION))));
+    headers.extend(answer.has_allow.then(|| "allow = \"(?P<allow>.*)\"".to_owned()));
     if !headers.is_empty() {
         parts.push(format!("headers = {{ {} }}", headers.join(", ")));
     }

@@ -209,7 +209,11 @@ fn schema_of(node: &SpecNode) -> SpecNode {
         ("type", Some("file")) => (key.clone(), SpecNode::Text("string".into())),
         _ => (key.clone(), convert_node(value)),
     };
-    SpecNode::Map(of_schema.map(key).collect())
+    let mut schema: Vec<(String, SpecNode)> = of_schema.map(key).collect();
+    if node.text_at("type") == Some("file") {
+        schema.push(("format".into(), SpecNode::Text("binary".into())));
+    }
+    SpecNode::Map(schema)
 }
 
 /// Returns a part of a description with the references to their new places.

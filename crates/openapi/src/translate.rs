@@ -4,22 +4,35 @@ mod all_of;
 mod answer;
 mod check;
 mod compare;
+mod enumeration;
 mod guess;
+mod lifetime;
+mod link;
 mod listing;
 mod object;
 mod operation;
+mod parameter;
 mod pattern;
+mod refusal;
+mod relation;
+mod request_body;
 mod resource;
+mod resource_answer;
 mod response;
 mod rule;
 mod schema;
 mod shape;
+mod singleton;
 mod state;
 mod text;
 mod unread;
 mod view;
 mod weight;
+mod workflow;
+mod written;
 mod wrong;
+mod wrong_content;
+mod wrong_method;
 mod wrong_value;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +42,7 @@ pub(crate) use self::operation::{BodyKind, DocumentedResponse, FieldLocation, Re
 use self::resource::Resource;
 pub(crate) use self::rule::RuleBook;
 use self::shape::SortOf;
+use self::singleton::Singleton;
 use self::wrong::WrongRequest;
 use crate::credential::Credential;
 use crate::document::{OpenApiDocument, Operation};
@@ -67,6 +81,8 @@ pub(crate) struct RecordMember {
     pub(crate) wire: String,
     /// The sort, with the `?` of an option.
     pub(crate) sort: String,
+    /// The documented default.
+    pub(crate) default: Option<SpecNode>,
 }
 
 /// A schema by its place, and by the side that writes its values if that makes a difference.
@@ -107,6 +123,7 @@ pub(crate) struct Translator<'t> {
     records: BTreeMap<String, Vec<RecordMember>>,
     enums: BTreeMap<String, Vec<(String, String)>>,
     resources: Vec<Resource>,
+    singletons: Vec<Singleton>,
     /// The path parameters with the ids, by collection path.
     id_parameters: BTreeMap<String, String>,
     /// The requests that must be refused, and the rules of their cases.
@@ -154,6 +171,7 @@ impl<'t> Translator<'t> {
             records: BTreeMap::new(),
             enums: BTreeMap::new(),
             resources: Vec::new(),
+            singletons: Vec::new(),
             id_parameters: BTreeMap::new(),
             wrong: Vec::new(),
             wrong_rules: BTreeMap::new(),
@@ -188,19 +206,14 @@ impl<'t> Translator<'t> {
 
     /// Returns the names of the resources whose items the model remembers.
     pub(crate) fn resource_names(&self) -> Vec<String> {
-        self.resources.iter().map(|resource| resource.items.clone()).collect()
+        let items = self.resources.iter().map(|resource| resource.items.clone());
+        items.chain(self.singletons.iter().map(|it| it.resource.path.clone())).collect()
     }
 
     /// Returns the names of the inputs, each with its request for people.
     pub(crate) fn describe_requests(&self) -> BTreeMap<String, String> {
         let right = self.asked.iter().enumerate().map(|(at, asked)| (asked.name.clone(), self.method_of(at)));
-        let wrong = self.wrong.iter().map(|wrong| {
-            let what = match wrong.value_field() {
-                Some(field) => format!("a wrong `{field}`"),
-                None => "wrong credentials".to_owned(),
-            };
-            (wrong.request.name.clone(), format!("{} with {what}", self.method_of(wrong.of)))
-        });
+        let wrong = self.wrong.iter().map(|wrong| (wrong.request.name.clone(), self.describe_wrong(wrong)));
         right.chain(wrong).collect()
     }
 

@@ -19,8 +19,8 @@ use ioxide_wire::adapter::tcp::TcpAdapter;
 use ioxide_wire::adapter::text::TextAdapter;
 use ioxide_wire::adapter::tls::{Tls, TlsConfig};
 use ioxide_wire::adapter::{
-    Adapter, AdapterError, ClockKind, ErrorStreamHub, Interrupt, ListenAddress, PartPlace, RemoteConnection,
-    StartProblem, SutSpec,
+    Adapter, AdapterError, ClockKind, ConnectionRole, ErrorStreamHub, Interrupt, ListenAddress, PartPlace,
+    RemoteConnection, StartProblem, SutSpec,
 };
 use thiserror::Error;
 
@@ -125,6 +125,7 @@ impl DescribedSystem {
     ) -> Result<(OutsideControl, OutsideConnector), ConnectError> {
         clients::check_shareable(&self)?;
         clients::check_faults(&self, faults)?;
+        let connection = RemoteConnection { role: ConnectionRole::Control, ..connection };
         let connections = make_connections(&self, &interface, &connection)?;
         check_secret_fields(&interface, &self.secrets)?;
         let proxy = clients::start_proxy(&self, faults)?;
@@ -337,7 +338,7 @@ impl SystemConnection {
             protocol,
             messages: Vec::new(),
             interface: Arc::clone(interface),
-            connection: connection.clone(),
+            connection: RemoteConnection { role: ConnectionRole::Client, ..connection.clone() },
         }
     }
 
@@ -345,7 +346,7 @@ impl SystemConnection {
     fn redirect(&mut self, address: &str) {
         self.spec = SutSpec::Tcp(address.to_owned());
         if let ProtocolConfig::Http(http) = &mut self.protocol {
-            http.url.address = address.to_owned();
+            (http.url.address, http.url.socket) = (address.to_owned(), None);
         }
     }
 

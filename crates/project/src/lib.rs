@@ -35,9 +35,11 @@ mod protocol;
 mod quiescence;
 mod reset;
 mod secrets;
+mod suites;
 mod system;
 mod table;
 mod tls;
+mod token;
 mod unsolicited;
 
 use std::sync::Arc;
@@ -51,6 +53,7 @@ pub use self::error::ProjectError;
 pub use self::played::PlayedName;
 pub use self::protocol::ProtocolConfig;
 pub use self::quiescence::{ModelTimes, QuiescenceTimes};
+pub use self::suites::{SUITE_OPTIONS, TestSuite};
 pub use self::system::{DescribedSystem, system_keys};
 use self::system::{NO_PORT, Variables, describe_system, warnings};
 use self::table::{ProjectNode, ProjectTable};
@@ -105,12 +108,21 @@ impl Project {
         history::read_mapping(&self.top()?)
     }
 
-    /// Checks the description of every system, and the table `[history]`.
+    /// Returns the campaigns of the tables `[project]` and `[suite.NAME]`.
+    ///
+    /// # Errors
+    /// If a table has a mistake.
+    pub fn suites(&self) -> Result<Vec<TestSuite>, ProjectError> {
+        suites::read_suites(&self.top()?)
+    }
+
+    /// Checks the description of every system, the suites, and the table `[history]`.
     ///
     /// # Errors
     /// Returns the first mistake, with its place.
     pub fn check(&self) -> Result<(), ProjectError> {
         self.history_mapping()?;
+        self.suites()?;
         let Some(systems) = self.systems()? else { return Ok(()) };
         for name in systems.keys() {
             if let Some(system) = systems.table(name)? {
@@ -142,7 +154,7 @@ impl Project {
     /// Returns the whole file as a table, whose keys are known.
     fn top(&self) -> Result<ProjectTable<'_>, ProjectError> {
         let top = ProjectTable::new(&self.text, &self.root);
-        top.reject_unknown_keys(&["sut", "history"])?;
+        top.reject_unknown_keys(&["project", "suite", "sut", "history"])?;
         Ok(top)
     }
 

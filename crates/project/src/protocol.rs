@@ -12,6 +12,7 @@ use ioxide_wire::codec::binary::BinaryConfig;
 use ioxide_wire::codec::encoding::{FieldEncoding, FieldEncodings, UnknownEncoding};
 use ioxide_wire::codec::http::answer::AnswerConfig;
 use ioxide_wire::codec::http::capture::{CaptureConfig, CaptureFrom};
+use ioxide_wire::codec::http::token::ACCESS_TOKEN;
 use ioxide_wire::codec::http::{HttpConfig, RequestConfig, Url};
 use ioxide_wire::codec::json_form::JsonFormConfig;
 use ioxide_wire::codec::layout::{Endian, MessageLayout, hex, unhex};
@@ -21,6 +22,7 @@ use super::framing;
 use super::reset;
 use super::system::AddressKind;
 use super::table::ProjectTable;
+use super::token;
 use super::unsolicited;
 use crate::error::ProjectError;
 
@@ -59,8 +61,19 @@ pub(super) const BINARY: [&str; 9] =
     ["inputs", "outputs", "endian", "framing", "tls", "ignore", "answer", "connected", "on_connect"];
 
 /// The keys of a system that is asked by HTTP, in addition to those of every system.
-pub(super) const HTTP: [&str; 10] =
-    ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies", "ignore", "answer", "encodings"];
+pub(super) const HTTP: [&str; 11] = [
+    "inputs",
+    "outputs",
+    "headers",
+    "tls",
+    "json",
+    "captures",
+    "token",
+    "cookies",
+    "ignore",
+    "answer",
+    "encodings",
+];
 
 /// The text of a system.
 pub(super) fn read_text_protocol(
@@ -318,12 +331,17 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
         headers: from_environment(system, system.texts("headers")?)?,
         json: json_form(system)?,
         captures: captures(system)?,
+        token: token::read_token(system, &url)?,
         keeps_cookies: system.truth("cookies")?.unwrap_or(false),
         ignored_events: unsolicited::ignored_events(system)?,
         unsolicited: unsolicited::of_streams(system)?,
         variables: sent_variables(system.file_text()),
         ..HttpConfig::default()
     };
+    if http.token.is_some() {
+        let config = CaptureConfig { output: None, from: CaptureFrom::AccessToken };
+        http.captures.push((ACCESS_TOKEN.to_owned(), config));
+    }
     if let Some(inputs) = system.table("inputs")? {
         for name in inputs.keys() {
             if let Some(table) = inputs.table(name)? {
@@ -355,7 +373,18 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
         let body = Some(template(&table.require("body", table.text("body")?)?));
         return Ok(RequestConfig { body, over, ..RequestConfig::default() });
     }
-    let own = ["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket", "operation"];
+    let own = [
+        "method",
+        "path",
+        "query",
+        "headers",
+        "cookies",
+        "body",
+        "files",
+        "chunked",
+        "websocket",
+        "operation",
+    ];
     table.reject_unknown_keys(&[&own[..], more].concat())?;
     let headers = table.texts("headers")?;
     let is_form = headers.iter().any(|(name, value)| {
@@ -369,6 +398,7 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
         headers: from_environment(table, headers)?,
         cookies: templates(table.texts("cookies")?),
         body: table.json_template("body")?.map(body),
+        files: table.texts("files")?,
         chunked: table.truth("chunked")?.unwrap_or(false),
         websocket: table.truth("websocket")?.unwrap_or(false),
         over,
@@ -382,13 +412,7 @@ fn from_environment(
     headers: Vec<(String, String)>,
 ) -> Result<Vec<(String, String)>, ProjectError> {
     let filled = |(name, text): (String, String)| {
-        let read = |variable: &str| {
-            std::env::var(variable).map_err(|_| {
-                let problem =
-                    format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
-                table.wrong_value("headers", &problem)
-            })
-        };
+        let read = |variable: &str| read_variable(table, "headers", &name, variable);
         // `${USER:PASSWORD}` is both of them as basic authentication has them (RFC 7617).
         let value = |variable: &str| match variable.split_once(':') {
             Some((user, password)) => {
@@ -401,6 +425,20 @@ fn from_environment(
         Ok((name, text))
     };
     headers.into_iter().map(filled).collect()
+}
+
+/// Returns the variable of the environment that the text `name` at `key` needs.
+pub(super) fn read_variable(
+    table: &ProjectTable<'_>,
+    key: &str,
+    name: &str,
+    variable: &str,
+) -> Result<String, ProjectError> {
+    std::env::var(variable).map_err(|_| {
+        let problem =
+            format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
+        table.wrong_value(key, &problem)
+    })
 }
 
 /// Returns a value as a part of a template, of which it is none.
@@ -472,7 +510,7 @@ fn sent_variables(text: &str) -> Vec<(String, String)> {
 }
 
 /// Returns `text` with every `${NAME}` replaced by what `value` says; `None` leaves it as it is.
-fn replace_variables<E>(
+pub(super) fn replace_variables<E>(
     text: &str,
     mut value: impl FnMut(&str) -> Result<Option<String>, E>,
 ) -> Result<String, E> {
@@ -553,6 +591,12 @@ fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
     table.reject_unknown_keys(&[
         "status", "except", "body", "headers", "json", "fields", "to", "event", "closed",
     ])?;
+    if table.is_table("body") {
+        return Err(table.wrong_value("body", "it is a pattern for the whole text of the body").with_help(
+            "members of a JSON body are `fields = { NAME = \"/member\" }` for fields of the output, and `json = { \
+             \"/member\" = \"text\" }` for conditions",
+        ));
+    }
     Ok(AnswerConfig {
         status: table.words("status")?,
         except: table.words("except")?,

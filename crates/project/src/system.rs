@@ -273,6 +273,13 @@ pub(crate) fn connection_config(
             return Err(table.wrong_value("kind", &problem).with_nearest(kind, &KINDS));
         }
     };
+    if kind == "tcp" && (table.has("inputs") || table.has("outputs")) {
+        return Err(table
+            .wrong_value("kind", "`tcp` is an adapter, which has no `inputs` and `outputs` in this file")
+            .with_help(
+                "for a system with messages of its own write `kind = \"text\"`, `\"binary\"` or `\"http\"`",
+            ));
+    }
     // A key of another place is no reason to propose `address`.
     let places: &[&str] = match kind {
         "text" | "binary" => &["address", "command", "device", "stderr", "pty", "baud"],
@@ -287,7 +294,7 @@ pub(crate) fn connection_config(
     table.check_keys(&[more, of_kind, &[place], of_place].concat(), &[more, of_kind, places].concat())?;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read_tls(table)?;
-    let transport = if place == "address" { AddressKind::of(&at) } else { AddressKind::Stream };
+    let mut transport = if place == "address" { AddressKind::of(&at) } else { AddressKind::Stream };
     let (at, protocol) = match kind {
         "text" => (at, ProtocolConfig::Own(Box::new(protocol::read_text_protocol(table, transport)?))),
         "binary" => (at, ProtocolConfig::Own(Box::new(protocol::binary(table, transport)?))),
@@ -299,7 +306,14 @@ pub(crate) fn connection_config(
             } else if tls.is_some() {
                 return Err(table.wrong_value("tls", "the url does not begin with `https`"));
             }
-            (url.address.clone(), ProtocolConfig::Http(Box::new(protocol::http(table, url)?)))
+            let at = match &url.socket {
+                Some(path) => {
+                    transport = AddressKind::UnixSocket;
+                    format!("unix:{path}")
+                }
+                None => url.address.clone(),
+            };
+            (at, ProtocolConfig::Http(Box::new(protocol::http(table, url)?)))
         }
         _ => (at, ProtocolConfig::Protocol),
     };

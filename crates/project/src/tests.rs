@@ -698,3 +698,56 @@ fn faults_are_read_and_several_clients_need_a_system_that_they_share() {
     let refused = clients::check_shareable(&alone).expect_err("it is refused").to_string();
     assert!(refused.contains("a system of its own"), "{refused}");
 }
+
+/// Defect: "expected a string", and an unknown key, with no way on.
+#[test]
+fn tables_for_bodies_and_messages_of_adapters_get_a_hint() {
+    let http = "kind = \"http\"\nurl = \"http://h:1\"\nreset = \"none\"\n";
+    check(
+        &format!("{http}outputs.A = {{ status = 200, body = {{ id = \"{{id}}\" }} }}"),
+        &["`sut.x.outputs.A.body`", "a pattern", "fields = { NAME"],
+    );
+    for key in ["inputs", "outputs"] {
+        let text = format!("kind = \"tcp\"\naddress = \"h:1\"\n{key}.A = \"a\"");
+        check(&text, &["`sut.x.kind`", "`tcp` is an adapter", "messages of its own"]);
+    }
+}
+
+#[test]
+fn access_tokens_come_from_the_service_or_from_the_host_that_is_named() {
+    let token = |url: &str, more: &str| -> Result<String, String> {
+        let text = format!(
+            "[sut.s]\nkind = \"http\"\nurl = \"http://h:1/v1\"\nreset = \"none\"\n\
+             token = {{ url = \"{url}\", {more} }}\n"
+        );
+        let described: DescribedSystem =
+            read_system(&text, "s", &FIRST).map_err(|error| error.to_string())?;
+        match described.protocol {
+            ProtocolConfig::Http(http) => Ok(http.http.token.expect("it is described").url),
+            other => panic!("{other:?}"),
+        }
+    };
+    let user = "grant = \"password\", user = \"ann\", password = \"secret\"";
+    assert_eq!(token("/oauth/token", user), Ok("http://h:1/oauth/token".to_owned()));
+    assert_eq!(token("https://login.example.org/t/", user), Ok("https://login.example.org/t/".to_owned()));
+    for (url, more, says) in [
+        ("//other/t", user, "is no address"),
+        ("token", user, "is no address"),
+        ("/t", "grant = \"implicit\"", "write \"password\" or \"client_credentials\""),
+        ("/t", "grant = \"client_credentials\"", "`client` and `secret` are missing"),
+        ("/t", "grant = \"client_credentials\", user = \"a\"", "has no user"),
+        (
+            "/t",
+            "grant = \"password\", user = \"${NO_SUCH_VARIABLE_HERE}\", password = \"p\"",
+            "which is not set",
+        ),
+        (
+            "/t",
+            "grant = \"password\", user = \"a\", password = \"p\", tls = true",
+            "does not begin with `https`",
+        ),
+    ] {
+        let error = token(url, more).expect_err("it is refused");
+        assert!(error.contains(says), "should say `{says}`: {error}");
+    }
+}

@@ -30,6 +30,11 @@ pub fn duration(time: &Rational) -> Duration {
 pub trait RunClock: Send {
     /// Returns the nanoseconds since it was made; never goes back.
     fn now_ns(&mut self) -> u64;
+
+    /// Returns whether it stands still, so that records have no times.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// A clock that stands still: for records that must be equal byte by byte.
@@ -39,5 +44,9 @@ pub struct StoppedClock;
 impl RunClock for StoppedClock {
     fn now_ns(&mut self) -> u64 {
         0
+    }
+
+    fn is_stopped(&self) -> bool {
+        true
     }
 }

@@ -28,7 +28,7 @@ use ioxide_model::verdict::Verdict;
 use crate::clock::duration;
 use crate::value::label_to_json;
 
-pub use self::http::{HttpExchange, HttpRequestRecord, HttpResponseRecord, OperationRecord};
+pub use self::http::{ExchangeTimes, HttpExchange, HttpRequestRecord, HttpResponseRecord, OperationRecord};
 pub use self::lag::LagRecord;
 pub use self::measure::{ExtentRecord, HistoryRecord, MeasureRecord};
 pub use self::script::{
@@ -83,6 +83,18 @@ pub enum EventKind {
     Shrunk(ShrunkRecord),
     /// All runs are over.
     CampaignFinished(CampaignFinished),
+}
+
+impl EventKind {
+    /// Removes the times of requests, for records that must be equal byte by byte.
+    pub(crate) fn remove_times(&mut self) {
+        let exchanges = match self {
+            Self::Verdict(verdict) => &mut verdict.exchanges,
+            Self::Shrunk(shrunk) => &mut shrunk.exchanges,
+            _ => return,
+        };
+        exchanges.iter_mut().for_each(|exchange| exchange.times = None);
+    }
 }
 
 /// Runs begin.
@@ -490,6 +502,10 @@ pub struct RunFinished {
     /// The figures of a run whose steps are left out: it did not fail, and the record was large enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinned: Option<ThinnedRun>,
+    /// The times that every explanation of the run took each switch, and that one took it at most; absent if they are
+    /// the sums over its steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<BTreeMap<String, (u64, u64)>>,
 }
 
 /// The outcome of a run: a verdict, or none.

@@ -79,9 +79,12 @@ impl<'r> EventSink<'r> {
     ///
     /// # Errors
     /// If the reporter cannot take it.
-    pub fn tell(&self, kind: EventKind) -> io::Result<u64> {
+    pub fn tell(&self, mut kind: EventKind) -> io::Result<u64> {
         // A reporter that panicked in another thread has reported what it could.
         let mut hub = self.hub.lock().unwrap_or_else(PoisonError::into_inner);
+        if hub.clock.is_stopped() {
+            kind.remove_times();
+        }
         let event = Event { seq: hub.next, time_ns: hub.clock.now_ns(), run: self.run, event: kind };
         hub.next += 1;
         hub.reporter.event(&event)?;

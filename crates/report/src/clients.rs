@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
-use ioxide_history::{Consistency, History, HistoryJudgement};
+use ioxide_history::{Consistency, History, HistoryJudgement, ShrunkWorkload, WorkloadBurst};
 use ioxide_model::counted::count_noun;
+use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use serde_json::{Value as Json, json};
 
-use crate::history::HistoryView;
+use crate::history::{HistoryView, message_fields};
+use crate::reported_case::{ReportedCase, ReportedResult};
 
 /// A campaign and what is needed to show it.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +79,8 @@ pub struct ClientFailureView<'a> {
     pub reproduced: u32,
     /// The number of repetitions.
     pub of: u32,
+    /// A smaller workload that fails as well.
+    pub workload: Option<&'a ShrunkWorkload>,
 }
 
 /// The cause of a failure.
@@ -158,13 +162,59 @@ impl ClientCampaignView<'_> {
             writeln!(out, "fault: {} from {from} ms to {to} ms of the run", fault.name)?;
         }
         match failure.of {
-            0 => writeln!(out, "found in run {}; it was not repeated", failure.run),
+            0 => writeln!(out, "found in run {}; it was not repeated", failure.run)?,
             of => writeln!(
                 out,
                 "found in run {}; {} of {of} repetitions of the same operations failed",
                 failure.run, failure.reproduced
-            ),
+            )?,
         }
+        failure.workload.map_or(Ok(()), |workload| self.show_workload(out, workload))
+    }
+
+    fn show_workload(&self, out: &mut impl Write, workload: &ShrunkWorkload) -> io::Result<()> {
+        let size = workload.size();
+        writeln!(
+            out,
+            "a smaller workload failed too, {} of {} times: {} of {} (at first {} of {})",
+            workload.reproduced,
+            workload.of,
+            count_noun(size.operations, "operation"),
+            count_noun(size.clients, "client"),
+            workload.before.operations,
+            workload.before.clients,
+        )?;
+        for (number, burst) in workload.bursts.iter().enumerate() {
+            let list = |(client, inputs): (usize, &Vec<Label>)| {
+                let inputs: Vec<String> =
+                    inputs.iter().map(|input| input.show(&self.model.pool, &self.model.sts)).collect();
+                (!inputs.is_empty()).then(|| format!("client {}: {}", client + 1, inputs.join(", ")))
+            };
+            let lists = burst.inputs.iter().enumerate().filter_map(list);
+            let fault = burst.fault.iter().map(|fault| format!("fault: {fault}"));
+            writeln!(out, "  burst {}: {}", number + 1, lists.chain(fault).collect::<Vec<_>>().join("; "))?;
+        }
+        Ok(())
+    }
+
+    fn workload_json(&self, workload: &ShrunkWorkload) -> Json {
+        let message = |label: &Label| {
+            let (label, args) = message_fields(self.model, label);
+            json!({ "label": label, "args": args })
+        };
+        let burst = |burst: &WorkloadBurst| {
+            let clients = burst.inputs.iter().map(|list| list.iter().map(message).collect::<Vec<_>>());
+            json!({ "clients": clients.collect::<Vec<_>>(), "fault": burst.fault.as_deref() })
+        };
+        json!({
+            "bursts": workload.bursts.iter().map(burst).collect::<Vec<_>>(),
+            "operations": workload.size().operations,
+            "operations_before": workload.before.operations,
+            "clients": workload.size().clients,
+            "clients_before": workload.before.clients,
+            "reproduced": workload.reproduced,
+            "of": workload.of,
+        })
     }
 
     fn history_view<'v>(
@@ -185,6 +235,27 @@ impl ClientCampaignView<'_> {
         // A vector takes any text.
         self.show_failure(&mut text, failure).ok();
         String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+    }
+
+    /// Returns the runs as test cases.
+    #[must_use]
+    pub fn test_cases(&self) -> Vec<ReportedCase> {
+        let lines = self.failure_lines();
+        let describe_run = |run: &ClientRunView| {
+            let (result, details) = match &run.result {
+                ClientRunResult::Passed => (ReportedResult::Passed, Vec::new()),
+                ClientRunResult::Failed => {
+                    (ReportedResult::Failed(lines.first().cloned().unwrap_or_default()), lines.clone())
+                }
+                ClientRunResult::Inconclusive(why) => (ReportedResult::Skipped(why.clone()), Vec::new()),
+            };
+            ReportedCase { name: format!("run {}", run.number), time_ns: run.time_ns, result, details }
+        };
+        let error = self.error.map(|error| {
+            let result = ReportedResult::Error(error.to_owned());
+            ReportedCase { name: "the campaign".to_owned(), time_ns: 0, result, details: Vec::new() }
+        });
+        self.runs.iter().map(describe_run).chain(error).collect()
     }
 
     /// Returns the result for programs.
@@ -215,6 +286,7 @@ impl ClientCampaignView<'_> {
                 "faults": faults.collect::<Vec<_>>(),
                 "reproduced": failure.reproduced,
                 "of": failure.of,
+                "workload": failure.workload.map(|workload| self.workload_json(workload)),
             })
         });
         json!({

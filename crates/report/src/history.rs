@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use ioxide_history::{Consistency, FailureCore, History, HistoryJudgement, HistoryVerdict, UnknownCause};
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::counted::count_noun;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
@@ -10,7 +11,7 @@ use ioxide_record::value::label_to_json;
 use serde_json::{Map, Value as Json, json};
 
 /// Operations of the longest order that are shown before the one that cannot be placed: about half a screen.
-const LAST_OPERATIONS: usize = 12;
+pub(crate) const LAST_OPERATIONS: usize = 12;
 
 /// The width of a column of the timeline: room for the number of an operation and the ends of its bar.
 const COLUMN_WIDTH: usize = 6;
@@ -88,7 +89,7 @@ impl HistoryView<'_> {
         count_noun(self.history.clients.len(), "client")
     }
 
-    fn show_operation(&self, at: usize) -> String {
+    pub(crate) fn show_operation(&self, at: usize) -> String {
         let text = self.history.show_operation(&self.model.pool, &self.model.sts, at);
         format!("#{} {text}", at + 1)
     }
@@ -109,15 +110,20 @@ impl HistoryView<'_> {
                 count_noun(states.len(), "possible state")
             )?;
             for state in states.iter().take(LAST_OPERATIONS) {
-                let value = |var| state.values.get(var).map(|value| self.model.pool.show_value(value));
-                let vars = self.model.sts.vars.iter();
-                let shown = vars.filter_map(|var| {
-                    Some(format!("{} = {}", self.model.pool.var_info(var.var).name, value(var.var)?))
-                });
-                writeln!(out, "  {}", shown.collect::<Vec<_>>().join(", "))?;
+                writeln!(out, "  {}", self.show_state(state))?;
             }
         }
         self.show_order(out, core)
+    }
+
+    /// Returns the variables of a state with their values.
+    pub(crate) fn show_state(&self, state: &ConcreteState) -> String {
+        let value = |var| state.values.get(var).map(|value| self.model.pool.show_value(value));
+        let vars = self.model.sts.vars.iter();
+        let shown = vars.filter_map(|var| {
+            Some(format!("{} = {}", self.model.pool.var_info(var.var).name, value(var.var)?))
+        });
+        shown.collect::<Vec<_>>().join(", ")
     }
 
     /// Writes when the operations of the core ran: a lane for each client, whose columns are the calls and returns in
@@ -167,7 +173,7 @@ impl HistoryView<'_> {
     }
 
     /// Returns which operations of the core were called only after this one had returned.
-    fn show_precedence(&self, core: &FailureCore, at: usize) -> String {
+    pub(crate) fn show_precedence(&self, core: &FailureCore, at: usize) -> String {
         let Some(answer) = &self.history.operations[at].answer else { return String::new() };
         let is_later = |other: &&usize| self.history.operations[**other].call > answer.ret;
         let later: Vec<String> =
@@ -203,7 +209,7 @@ impl HistoryView<'_> {
         writeln!(out, "after this order the model allows {}", allowed.join(" or "))
     }
 
-    fn show_label(&self, label: &Label) -> String {
+    pub(crate) fn show_label(&self, label: &Label) -> String {
         label.show(&self.model.pool, &self.model.sts)
     }
 
@@ -220,19 +226,28 @@ impl HistoryView<'_> {
             HistoryVerdict::Consistent(orders) => Some(orders),
             _ => None,
         };
+        let is_consistent = match &self.judged.verdict {
+            HistoryVerdict::Consistent(_) | HistoryVerdict::Unspecified(_) => json!(true),
+            HistoryVerdict::Inconsistent(_) => json!(false),
+            HistoryVerdict::Unknown(_) => json!("unknown"),
+        };
+        let is_whole = self.judged.partition.is_whole();
         json!({
             "version": 1,
             "verdict": verdict,
             "consistency": self.consistency.name(),
+            (self.consistency.name()): is_consistent,
             "operations": self.history.operations.len(),
             "open": self.history.count_open(),
             "void": self.history.void,
             "clients": self.history.clients.len(),
-            "partition": self.parts,
+            "partition": (!is_whole).then_some(self.parts),
+            "not_divided": is_whole.then_some(self.parts),
             "parts": self.judged.parts,
             "configurations": self.judged.configurations,
             "orders": orders.map(|orders| orders.iter().map(|order| number_operations(order)).collect::<Vec<_>>()),
-            "core": core.map(|core| self.core_json(core)),
+            "core": core.map_or_else(Vec::new, |core| self.core_json(core)),
+            "failure": core.map(|core| self.failure_json(core)),
             "unspecified_at": match &self.judged.verdict {
                 HistoryVerdict::Unspecified(order) => order.last().map(|last| last + 1),
                 _ => None,
@@ -241,7 +256,8 @@ impl HistoryView<'_> {
         })
     }
 
-    fn core_json(&self, core: &FailureCore) -> Json {
+    /// Returns the operations of the core.
+    fn core_json(&self, core: &FailureCore) -> Vec<Json> {
         let operation = |&at: &usize| {
             let operation = &self.history.operations[at];
             let message = |label: &Label| {
@@ -257,8 +273,12 @@ impl HistoryView<'_> {
                 "returned_ns": operation.answer.as_ref().and_then(|answer| answer.returned_ns),
             })
         };
+        core.operations.iter().map(operation).collect()
+    }
+
+    /// Returns what explains why the operations of the core contradict each other.
+    fn failure_json(&self, core: &FailureCore) -> Json {
         json!({
-            "operations": core.operations.iter().map(operation).collect::<Vec<_>>(),
             "is_minimal": core.is_minimal,
             "order": number_operations(&core.order),
             "stuck": core.stuck + 1,

@@ -52,6 +52,8 @@ impl GoalView {
             GoalKind::Observer(_) => "observer",
             GoalKind::Always(_) => "always",
             GoalKind::Sometimes(_) => "sometimes",
+            GoalKind::Assume(_) => "assume",
+            GoalKind::Response(_) => "response",
             GoalKind::Test(_) => "test",
         };
         Self { name: goal.name.to_string(), kind, doc: goal.doc.clone() }

@@ -7,11 +7,8 @@
 //! | trouble | `error` | no verdict: the system or the way to it broke |
 //! | inconclusive, interrupted | `skipped` | nothing wrong was seen, the goal was not met |
 //!
-//! One `testsuite` for the campaign, one `testcase` for a run, written as runs end: memory does
-//! not grow with them. Failures that are the first of their kind come last, with their story, since
-//! they are still looked into when their run ends. The totals stand in the first lines, so the writer
-//! must be able to go back there. Beyond a limit for every outcome runs are not listed but summed up
-//! in one `testcase`, which says how many there were.
+//! One `testsuite` for the campaign, one `testcase` for each [`ReportedCase`], written as runs end: memory does not
+//! grow with them. The totals stand in the first lines, so the writer must be able to go back there.
 //!
 //! *Promises.* The file is well-formed once the campaign has ended, and not before: a campaign
 //! that died is not taken for a green one. `tests`, `failures`, `errors` and `skipped` are the
@@ -23,29 +20,18 @@ mod xml;
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use ioxide_record::event::{Event, EventKind, RunOutcome};
+use ioxide_record::event::{Event, EventKind};
 use ioxide_record::reporter::Reporter;
 
-use self::case::{JunitCase, JunitProblem, Totals};
+use self::case::{Totals, case_xml};
 use self::xml::attribute_value;
-use crate::run_number::number_from_one;
-use crate::summary::lines::{self, plural};
-use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
-
-/// The default number of runs of one outcome that are listed one by one. Chosen by feel: programs that read such
-/// files become slow beyond it.
-pub const LISTED: u64 = 10_000;
+use crate::reported_case::{CaseLister, MAX_LISTED, ReportedCase};
+use crate::summary::ENDLESS;
 
 /// A reporter that writes a campaign as JUnit XML.
 pub struct JunitReport<W: Write + Seek> {
     out: W,
-    summary: Summary,
-    /// The greatest number of runs of one outcome listed one by one.
-    limit: u64,
-    /// The numbers of runs listed, by outcome: passed, failed, without verdict, skipped.
-    listed: [u64; 4],
-    /// The numbers of runs not listed, by outcome.
-    beyond: [u64; 4],
+    lister: CaseLister,
     totals: Totals,
     /// The offset of the first lines in `out`, and their length in bytes; `None` until they are written.
     head: Option<(u64, usize)>,
@@ -57,10 +43,7 @@ impl<W: Write + Seek> JunitReport<W> {
     pub fn new(out: W) -> Self {
         Self {
             out,
-            summary: Summary::default(),
-            limit: LISTED,
-            listed: [0; 4],
-            beyond: [0; 4],
+            lister: CaseLister::new(MAX_LISTED),
             totals: Totals::default(),
             head: None,
             is_closed: false,
@@ -70,7 +53,12 @@ impl<W: Write + Seek> JunitReport<W> {
     /// Lists at most `limit` runs of every outcome one by one.
     #[must_use]
     pub fn with_listing_limit(self, limit: u64) -> Self {
-        Self { limit, ..self }
+        Self { lister: self.lister.with_limit(limit), ..self }
+    }
+
+    /// Returns the writer as it is now.
+    pub fn get_ref(&self) -> &W {
+        &self.out
     }
 
     /// Returns the writer without ending the file.
@@ -88,20 +76,8 @@ impl<W: Write + Seek> JunitReport<W> {
         }
         self.write_head()?;
         self.is_closed = true;
-        if let Some(why) = self.summary.reason() {
-            let problem = JunitProblem::Skipped(&why);
-            self.write_case(&JunitCase {
-                name: "the campaign is inconclusive",
-                time_ns: 0,
-                problem,
-                text: &[],
-            })?;
-        }
-        self.write_failure_kinds()?;
-        self.write_unlisted_totals()?;
-        if self.summary.finished.is_none() {
-            let (name, why) = ("the campaign", "the record ends before the campaign did");
-            self.write_case(&JunitCase { name, time_ns: 0, problem: JunitProblem::Error(why), text: &[] })?;
+        for case in self.lister.end() {
+            self.write_case(&case)?;
         }
         self.out.write_all(b"</testsuite>\n</testsuites>\n")?;
         self.rewrite_head()?;
@@ -123,7 +99,7 @@ impl<W: Write + Seek> JunitReport<W> {
 
     fn rewrite_head(&mut self) -> io::Result<()> {
         let Some((at, widest)) = self.head else { return Ok(()) };
-        let text = self.head_text(&self.totals, self.summary.time_ns);
+        let text = self.head_text(&self.totals, self.lister.summary.time_ns);
         self.out.seek(SeekFrom::Start(at))?;
         self.out.write_all(format!("{text:widest$}").as_bytes())?;
         self.out.seek(SeekFrom::End(0))?;
@@ -131,7 +107,7 @@ impl<W: Write + Seek> JunitReport<W> {
     }
 
     fn head_text(&self, totals: &Totals, time_ns: u64) -> String {
-        let model = attribute_value(self.model_name());
+        let model = attribute_value(self.lister.model_name());
         let totals = totals.attributes(time_ns);
         format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ioxide\" {totals}>\n\
@@ -140,7 +116,7 @@ impl<W: Write + Seek> JunitReport<W> {
     }
 
     fn write_properties(&mut self) -> io::Result<()> {
-        let Some(told) = &self.summary.started else { return Ok(()) };
+        let Some(told) = &self.lister.summary.started else { return Ok(()) };
         let all = [
             ("file", told.file.clone()),
             ("set", told.set.join(" ")),
@@ -158,107 +134,10 @@ impl<W: Write + Seek> JunitReport<W> {
         writeln!(self.out, "</properties>")
     }
 
-    fn model_name(&self) -> &str {
-        self.summary.started.as_ref().map_or("campaign", |told| &told.model)
-    }
-
-    fn write_case(&mut self, case: &JunitCase<'_>) -> io::Result<()> {
-        self.totals.add_problem(&case.problem);
-        let text =
-            case.to_xml(self.model_name(), self.summary.started.as_ref().map_or("", |told| &told.file));
+    fn write_case(&mut self, case: &ReportedCase) -> io::Result<()> {
+        self.totals.add_result(&case.result);
+        let text = case_xml(case, self.lister.model_name(), self.lister.model_file());
         self.out.write_all(text.as_bytes())
-    }
-
-    /// Lists a run, or only counts it once the limit is reached; failures of a new kind wait for the end.
-    fn list_ended_run(&mut self, ended: &EndedRun) -> io::Result<()> {
-        if matches!(ended.novelty, Novelty::New(_)) {
-            return Ok(());
-        }
-        let at = outcome_index(ended.outcome);
-        if self.listed[at] == self.limit {
-            self.beyond[at] += 1;
-            return Ok(());
-        }
-        self.listed[at] += 1;
-        let name = case::case_name(&ended.run);
-        let (message, text) = self.run_text(ended);
-        let problem = match ended.outcome {
-            RunOutcome::Pass => JunitProblem::None,
-            RunOutcome::Fail => JunitProblem::Failure(&message),
-            RunOutcome::Error => JunitProblem::Error(&message),
-            RunOutcome::Inconclusive | RunOutcome::Interrupted => JunitProblem::Skipped(&message),
-        };
-        self.write_case(&JunitCase { name: &name, time_ns: ended.time_ns, problem, text: &text })
-    }
-
-    /// Returns the message of a run, in one line, and its details.
-    fn run_text(&self, ended: &EndedRun) -> (String, Vec<String>) {
-        match (ended.outcome, ended.novelty) {
-            (RunOutcome::Fail, Novelty::Known(at)) => {
-                let kind = &self.summary.kinds[at];
-                (format!("{}, as in run {}", kind.id, number_from_one(kind.run.number)), Vec::new())
-            }
-            (RunOutcome::Fail, _) => {
-                (failure_message(&ended.run.failure_id, &ended.run), lines::ending_lines(&ended.run))
-            }
-            (RunOutcome::Error, _) => (
-                ended.run.reason().to_owned(),
-                ended.run.trouble.as_ref().map(lines::trouble_lines).unwrap_or_default(),
-            ),
-            (RunOutcome::Interrupted, _) => ("interrupted".to_owned(), Vec::new()),
-            (RunOutcome::Pass | RunOutcome::Inconclusive, _) => (ended.run.reason().to_owned(), Vec::new()),
-        }
-    }
-
-    /// Writes the first failure of every kind, with its story.
-    fn write_failure_kinds(&mut self) -> io::Result<()> {
-        for kind in std::mem::take(&mut self.summary.kinds) {
-            let mut text = lines::failure_lines(&kind);
-            if kind.runs > 1 {
-                text.push(format!("    {} failed like this", plural(kind.runs, "run")));
-            }
-            let (name, message) = (case::case_name(&kind.run), failure_message(&kind.id, &kind.run));
-            let problem = JunitProblem::Failure(&message);
-            self.write_case(&JunitCase { name: &name, time_ns: kind.time_ns, problem, text: &text })?;
-        }
-        Ok(())
-    }
-
-    /// Writes a `testcase` for the runs of each outcome that were not listed.
-    fn write_unlisted_totals(&mut self) -> io::Result<()> {
-        let [passed, failed, errors, skipped] = self.beyond;
-        let told = [
-            (passed, "that passed", JunitProblem::None),
-            (failed, "that failed", JunitProblem::Failure("of kinds listed above, or too many to list")),
-            (errors, "without verdict", JunitProblem::Error("too many to list")),
-            (
-                skipped,
-                "without result",
-                JunitProblem::Skipped("inconclusive or interrupted, too many to list"),
-            ),
-        ];
-        for (n, what, problem) in told {
-            if n > 0 {
-                let name = format!("{} {what}", plural(n, "more run"));
-                self.write_case(&JunitCase { name: &name, time_ns: 0, problem, text: &[] })?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Returns the message of a failure, in one line: its id, and what was not allowed.
-fn failure_message(id: &str, run: &RunSummary) -> String {
-    format!("{id}: {}", run.reason())
-}
-
-/// Returns the position of an outcome in `listed` and `beyond`.
-fn outcome_index(outcome: RunOutcome) -> usize {
-    match outcome {
-        RunOutcome::Pass => 0,
-        RunOutcome::Fail => 1,
-        RunOutcome::Error => 2,
-        RunOutcome::Inconclusive | RunOutcome::Interrupted => 3,
     }
 }
 
@@ -267,12 +146,12 @@ impl<W: Write + Seek + Send> Reporter for JunitReport<W> {
         if self.is_closed {
             return Ok(());
         }
-        let ended = self.summary.add_event(event);
+        let case = self.lister.add_event(event);
         match &event.event {
             EventKind::CampaignStarted(_) => self.write_head(),
             EventKind::RunFinished(_) => {
                 self.write_head()?;
-                ended.map_or(Ok(()), |ended| self.list_ended_run(&ended))
+                case.map_or(Ok(()), |case| self.write_case(&case))
             }
             EventKind::CampaignFinished(_) => self.finish(),
             EventKind::RunStarted(_)

@@ -6,7 +6,7 @@
 //! as data for programs.
 //!
 //! A campaign is told as events. [`summary`] folds them into figures and stories;
-//! [`terminal`], [`junit`] and [`markdown`] write those, each a
+//! [`terminal`], [`junit`], [`tap`], [`markdown`] and [`annotation`] write those, each a
 //! [`Reporter`](ioxide_record::reporter::Reporter) that can listen to a live campaign or be fed
 //! from a record. [`chart`] draws a run, [`values`] counts the values of inputs. [`html`] is all of it on one page.
 //!
@@ -31,6 +31,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod annotation;
 pub mod case;
 pub mod chart;
 pub mod clients;
@@ -49,13 +50,17 @@ pub mod layout;
 pub mod markdown;
 pub mod mermaid;
 pub mod mutants;
+pub mod reported_case;
 pub mod run_number;
+pub mod sarif;
 pub mod script;
 pub mod step_kind;
 pub mod summary;
 pub mod svg;
+pub mod tap;
 pub mod terminal;
 pub mod text;
+pub mod timeline;
 pub mod values;
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ fn literal_text(parts: &[ScriptPart]) -> Option<String> {
     for part in parts {
         match part {
             ScriptPart::Literal(more) => text.push_str(more),
-            ScriptPart::Value(_) => return None,
+            ScriptPart::Value(_) | ScriptPart::Environment(_) => return None,
         }
     }
     Some(text)

@@ -14,7 +14,7 @@ mod shrunk;
 mod states;
 mod tally;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use ioxide_model::label::certain_switch;
@@ -131,6 +131,8 @@ pub struct EndedRun {
     pub novelty: Novelty,
     /// The figures of a run whose steps are left out; `None` if they are not.
     pub thinned: Option<ThinnedRun>,
+    /// The certain and the possible times that the run took each switch; `None` if its steps tell.
+    pub taken: Option<BTreeMap<String, (u64, u64)>>,
 }
 
 /// The messages that arrived after the tester had called quiescence.
@@ -241,7 +243,11 @@ impl Summary {
                     kind.smaller = Some(ShrunkSummary::new(told));
                 }
             }
-            EventKind::CampaignFinished(told) => self.finished = Some(told.clone()),
+            EventKind::CampaignFinished(told) => {
+                // A step may have seemed to take a switch that no explanation of its whole run takes.
+                self.possible.retain(|switch| !told.never.contains(switch));
+                self.finished = Some(told.clone());
+            }
         }
         None
     }
@@ -327,6 +333,10 @@ impl Summary {
                 }
             }
         }
+        for (switch, _) in told.taken.iter().flatten().filter(|(_, (certain, _))| *certain > 0) {
+            self.operations.cover(switch);
+            insert_name(&mut self.certain, switch);
+        }
         match told.outcome {
             RunOutcome::Inconclusive => {
                 self.missed += u64::from(run.has_missed_goal());
@@ -343,6 +353,7 @@ impl Summary {
             time_ns,
             novelty: Novelty::None,
             thinned: told.thinned.clone(),
+            taken: told.taken.clone(),
         };
         if told.outcome == RunOutcome::Fail {
             ended.novelty = self.add_failure(&ended);

@@ -425,7 +425,7 @@ fn number_text(n: f64) -> String {
 }
 
 /// Returns `text` for the inside of an element or a quoted attribute.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -5,9 +5,11 @@
 
 use std::fmt::Write as _;
 
-use ioxide_model::goal::{Goal, GoalKind};
+use ioxide_model::goal::{Goal, GoalKind, ResponseGoal};
+use ioxide_model::label::readable;
 use ioxide_model::sort::{DataKind, DataSort};
-use ioxide_model::sts::{Gate, LocId, Model, Switch};
+use ioxide_model::sts::{Gate, GateId, LocId, Model, Switch};
+use ioxide_model::term::Term;
 
 use crate::control_characters::show_control_characters;
 use crate::describe::{describe_switch, kind_word, term_text, var_name};
@@ -174,6 +176,18 @@ fn switch_row(model: &Model, switch: &Switch) -> Vec<String> {
     ]
 }
 
+/// Returns `every A is followed by B` with the conditions on both messages.
+fn response_text(model: &Model, response: &ResponseGoal) -> String {
+    let message = |(gate, when): &(GateId, Term)| {
+        let name = &model.sts.gates[*gate].name;
+        let condition = term_text(&model.pool, *when);
+        if condition == "true" { name.to_string() } else { format!("{name} when {condition}") }
+    };
+    let within =
+        response.within.as_ref().map_or(String::new(), |time| format!(" within {}s", readable(time)));
+    format!("every {} is followed by {}{within}", message(&response.trigger), message(&response.answer))
+}
+
 fn goal_line(model: &Model, goal: &Goal) -> String {
     let name = show_control_characters(&goal.name);
     match &goal.kind {
@@ -199,6 +213,8 @@ fn goal_line(model: &Model, goal: &Goal) -> String {
         }
         GoalKind::Always(term) => format!("always {}", term_text(&model.pool, *term)),
         GoalKind::Sometimes(term) => format!("sometimes {}", term_text(&model.pool, *term)),
+        GoalKind::Assume(term) => format!("assume {}", term_text(&model.pool, *term)),
+        GoalKind::Response(response) => response_text(model, response),
         GoalKind::Test(steps) => format!("test {name}: {} steps", steps.len()),
     }
 }

@@ -26,7 +26,7 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
-use ioxide_record::event::{EventKind, OperationRecord, RunOutcome, ShrinkingRecord};
+use ioxide_record::event::{EventKind, HttpExchange, OperationRecord, RunOutcome, ShrinkingRecord};
 use ioxide_record::reporter::EventSink;
 use ioxide_symex::PoolSnapshot;
 use ioxide_testgen::tester::Tester;
@@ -234,6 +234,8 @@ pub struct FailureGroup {
     pub id: RunId,
     /// The trace of the examined run; the last label is the forbidden one.
     pub trace: Trace,
+    /// The requests of the examined run by HTTP, with their answers.
+    pub exchanges: Vec<HttpExchange>,
     /// The number of repetitions in which the failure came back.
     pub reproduced: u32,
     /// The number of repetitions that were made.
@@ -416,7 +418,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         share: &mut WorkerShare,
     ) -> io::Result<()> {
         let tagged = (self.jobs > 1).then(|| self.sink.for_run(id.run));
-        let teller = tagged.as_ref().unwrap_or(self.sink);
+        let sink = tagged.as_ref().unwrap_or(self.sink);
         if tester.is_memoryless() {
             setup.cx.restore(&share.fresh);
             share.coverage = Coverage::new(setup.cx.sts);
@@ -424,14 +426,14 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         // The choices of a played model are those of the run, whichever worker does it. If it cannot begin again, the
         // reset of the run says so.
         let _ = setup.adapter.reseed(id.seed);
-        let finished = run(setup, tester, &share.config, id, &mut share.coverage, teller)?;
+        let finished = run(setup, tester, &share.config, id, &mut share.coverage, sink)?;
         let coverage = share.coverage.take_since_last(setup.cx.sts);
         self.count_and_decide_end(&finished, &coverage, setup.stop.load(Ordering::Relaxed));
         if self.config.run.weighs_time && finished.has_times {
             share.reset_price.count_run(finished.trace.n_steps(), finished.spent);
         }
         match &finished.signature {
-            Some(signature) => self.examine_new_kind(setup, id, &finished, signature, teller),
+            Some(signature) => self.examine_new_kind(setup, id, &finished, signature, sink),
             None => Ok(()),
         }
     }
@@ -482,7 +484,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         }
         let failure = &mut progress.found.failures[at];
         failure.id = id;
-        failure.trace = result.trace.clone();
+        (failure.trace, failure.exchanges) = (result.trace.clone(), result.exchanges.clone());
         (failure.reproduced, failure.of) = again.map_or((0, 0), |again| (again.failed, again.of));
         (failure.wanted, failure.shrunk) = (self.config.replays, shrunk);
         Ok(())
@@ -504,6 +506,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
                     runs: 1,
                     id,
                     trace,
+                    exchanges: Vec::new(),
                     reproduced: 0,
                     of: 0,
                     wanted: 0,

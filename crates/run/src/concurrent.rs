@@ -12,26 +12,33 @@
 
 mod client;
 mod faults;
+mod plan;
 mod round;
+mod shrink;
 #[cfg(test)]
 mod tests;
 mod workload;
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ioxide_history::{
     Consistency, History, HistoryJudgement, HistoryPartition, HistoryVerdict, SearchLimits, SequentialModel,
-    UnknownCause,
+    ShrunkWorkload, UnknownCause, WorkloadSize,
 };
 use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
 use ioxide_symex::Ctx;
 use ioxide_wire::adapter::AdapterError;
 use ioxide_wire::adapter::shared::{ClientConnector, FaultKind, SystemControl};
 
+pub use self::plan::RunPlanner;
+
 use self::client::ClientPool;
 use self::round::{BurstSource, ClientRound, RoundVerdict};
-use self::workload::Workload;
+use self::shrink::{FailureRate, Repetition, WorkloadShrinker};
+use self::workload::{PlannedBurst, Workload};
 
 /// The number of operations of a run, if none is given. Chosen by feel: enough for clients to get into each other's
 /// way, and so few that a failure is judged and explained at once.
@@ -43,6 +50,10 @@ pub const DEFAULT_REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The time limit for repeating a failed run. Chosen by feel: the rate is a help, not a verdict.
 const REPETITION_TIME: Duration = Duration::from_secs(10);
+
+/// The time limit for making the workload of a failed run smaller. Chosen by feel: a smaller one is a help, and
+/// somebody waits for it.
+const SHRINK_TIME: Duration = Duration::from_secs(10);
 
 /// The settings of a campaign with concurrent clients.
 #[derive(Clone)]
@@ -67,6 +78,12 @@ pub struct ConcurrentConfig {
     pub faults: Vec<FaultKind>,
     /// The number of times that a failed run is repeated.
     pub repetitions: u32,
+    /// True if a workload that fails is made smaller. Not for systems in this process: a smaller one could wait forever
+    /// for a client that is left out, and no connection could be given up.
+    pub shrinks: bool,
+    /// True if clients wait for the begin of a burst without sleeping, so that operations of less than a microsecond
+    /// overlap.
+    pub spins: bool,
 }
 
 impl Default for ConcurrentConfig {
@@ -82,6 +99,8 @@ impl Default for ConcurrentConfig {
             limits: SearchLimits::default(),
             faults: Vec::new(),
             repetitions: 5,
+            shrinks: false,
+            spins: false,
         }
     }
 }
@@ -137,6 +156,18 @@ pub enum InconclusiveCause {
     Search(UnknownCause),
     /// No operation was answered.
     NoAnswer,
+    /// The run was cut off before all operations were done, as one in which clients wait for each other in a loop.
+    Unfinished,
+}
+
+impl fmt::Display for InconclusiveCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Search(cause) => cause.fmt(f),
+            Self::NoAnswer => f.write_str("no operation was answered"),
+            Self::Unfinished => f.write_str("the run was cut off before all operations were done"),
+        }
+    }
 }
 
 /// The result of a campaign.
@@ -157,6 +188,12 @@ pub struct ConcurrentOutcome {
 }
 
 impl ConcurrentOutcome {
+    /// Returns the reason of the first run that is inconclusive.
+    #[must_use]
+    pub fn find_inconclusive(&self) -> Option<InconclusiveCause> {
+        self.runs.iter().find_map(|run| run.unknown)
+    }
+
     /// Returns the number of runs with this verdict.
     #[must_use]
     pub fn count(&self, verdict: ClientVerdict) -> usize {
@@ -177,6 +214,8 @@ pub struct ClientFailure {
     pub reproduced: u32,
     /// The number of repetitions.
     pub of: u32,
+    /// A smaller workload that fails as well.
+    pub workload: Option<ShrunkWorkload>,
 }
 
 /// The cause of a failure.
@@ -203,8 +242,23 @@ pub enum FailureCause {
 }
 
 impl FailureCause {
+    /// Returns the sentence about a system that broke down; `None` if its operations are inconsistent.
+    #[must_use]
+    pub fn describe_breakdown(&self, model: &Model) -> Option<String> {
+        match self {
+            Self::Inconsistent(_) => None,
+            Self::Unasked { client, output } => {
+                let output = output.show(&model.pool, &model.sts);
+                Some(format!("client {client} got {output} although it had asked for nothing"))
+            }
+            Self::Misbehaved { client, error } => Some(format!("client {client}: {error}")),
+            Self::Ended(how) => Some(format!("the system ended by itself: {how}")),
+        }
+    }
+
     /// Returns the number of operations that contradict each other; a breakdown counts as one.
-    fn core_size(&self) -> usize {
+    #[must_use]
+    pub fn core_size(&self) -> usize {
         match self {
             Self::Inconsistent(judged) => match &judged.verdict {
                 HistoryVerdict::Inconsistent(core) => core.operations.len(),
@@ -228,7 +282,7 @@ pub fn test_clients(
     let start = Instant::now();
     let mut outcome = std::thread::scope(|scope| {
         let pool = ClientPool::start(scope, connector, config, stop);
-        let mut campaign = ConcurrentCampaign { setup, config, pool, workload, start };
+        let mut campaign = ConcurrentCampaign { setup, config, pool, workload, partition, start };
         campaign.run(observe)
     });
     outcome.elapsed = start.elapsed();
@@ -241,6 +295,7 @@ struct ConcurrentCampaign<'c, 'a, 'm> {
     config: &'c ConcurrentConfig,
     pool: ClientPool,
     workload: Workload,
+    partition: HistoryPartition,
     start: Instant,
 }
 
@@ -252,7 +307,7 @@ impl ConcurrentCampaign<'_, '_, '_> {
             if self.config.runs.is_some_and(|runs| number > runs) || is_over(deadline) {
                 break;
             }
-            let seed = self.config.seed.wrapping_mul(1_000_003).wrapping_add(number);
+            let seed = run_seed(self.config.seed, number);
             let begun = Instant::now();
             let round = self.round(BurstSource::Drawn { seed }, deadline);
             let ClientRound { verdict, history, plan } = round;
@@ -285,8 +340,13 @@ impl ConcurrentCampaign<'_, '_, '_> {
                 outcome.runs.push(run);
             }
             if let RoundVerdict::Failed(cause) = verdict {
-                let failure = ClientFailure { run: number, history, cause, reproduced: 0, of: 0 };
-                outcome.failure = Some(self.repeat(&plan, failure));
+                let failure =
+                    ClientFailure { run: number, history, cause, reproduced: 0, of: 0, workload: None };
+                let mut failure = self.repeat(&plan, failure);
+                if self.config.shrinks {
+                    self.shrink(plan, &mut failure);
+                }
+                outcome.failure = Some(failure);
                 break;
             }
             outcome.last = Some(history);
@@ -305,27 +365,65 @@ impl ConcurrentCampaign<'_, '_, '_> {
 
     /// Repeats a run that failed: returns the failure with the fewest operations in its core, and how many repetitions
     /// failed.
-    fn repeat(&mut self, plan: &[workload::PlannedBurst], mut failure: ClientFailure) -> ClientFailure {
+    fn repeat(&mut self, plan: &[PlannedBurst], mut failure: ClientFailure) -> ClientFailure {
         let deadline = Instant::now() + REPETITION_TIME;
-        while failure.of < self.config.repetitions
-            && !is_over(Some(deadline))
-            && !self.setup.stop.load(Ordering::Relaxed)
-        {
-            let ClientRound { verdict, history, .. } = self.round(BurstSource::Repeated(plan), None);
-            match verdict {
-                RoundVerdict::Failed(cause) => {
-                    failure.reproduced += 1;
-                    if cause.core_size() < failure.cause.core_size() {
-                        (failure.history, failure.cause) = (history, cause);
-                    }
-                }
-                RoundVerdict::Passed | RoundVerdict::Unknown(_) => (),
-                RoundVerdict::Trouble(_) => break,
+        while failure.of < self.config.repetitions {
+            match self.repeat_once(plan, deadline, &mut failure) {
+                Repetition::Failed => failure.reproduced += 1,
+                Repetition::Passed => (),
+                Repetition::Ended => break,
             }
             failure.of += 1;
         }
         failure
     }
+
+    /// Does one run with these bursts, unless the time is over. Its operations become those of the failure if the core
+    /// is smaller.
+    fn repeat_once(
+        &mut self,
+        plan: &[PlannedBurst],
+        deadline: Instant,
+        failure: &mut ClientFailure,
+    ) -> Repetition {
+        if is_over(Some(deadline)) || self.setup.stop.load(Ordering::Relaxed) {
+            return Repetition::Ended;
+        }
+        let ClientRound { verdict, history, .. } = self.round(BurstSource::Repeated(plan), None);
+        match verdict {
+            RoundVerdict::Failed(cause) => {
+                if cause.core_size() < failure.cause.core_size() {
+                    (failure.history, failure.cause) = (history, cause);
+                }
+                Repetition::Failed
+            }
+            RoundVerdict::Passed | RoundVerdict::Unknown(_) => Repetition::Passed,
+            RoundVerdict::Trouble(_) => Repetition::Ended,
+        }
+    }
+
+    /// Looks for a smaller workload that fails as well.
+    fn shrink(&mut self, plan: Vec<PlannedBurst>, failure: &mut ClientFailure) {
+        let deadline = Instant::now() + SHRINK_TIME;
+        let rate = FailureRate { failed: failure.reproduced, of: failure.of };
+        let partition = self.partition.clone();
+        let before = WorkloadSize::measure(plan.iter().map(|burst| &burst.inputs[..]));
+        let mut repeat = |smaller: &[PlannedBurst]| self.repeat_once(smaller, deadline, failure);
+        let part_of = |input: &Label| partition.part_of(input);
+        let shrunk = WorkloadShrinker::new(plan, rate, part_of, &mut repeat).shrink();
+        failure.workload = shrunk.map(|(plan, rate)| ShrunkWorkload {
+            bursts: plan.into_iter().map(PlannedBurst::describe).collect(),
+            before,
+            reproduced: rate.failed,
+            of: rate.of,
+        });
+    }
+}
+
+/// Returns the seed of a run of a campaign with this seed.
+#[must_use]
+pub fn run_seed(seed: u64, run: u64) -> u64 {
+    seed.wrapping_mul(1_000_003).wrapping_add(run)
 }
 
 fn is_over(deadline: Option<Instant>) -> bool {

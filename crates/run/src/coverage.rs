@@ -1,12 +1,12 @@
 //! The coverage of runs: switches, data and history.
 //!
 //! The specification may be in several states, so a label may have taken one of several
-//! switches. A switch counts as *certain* if it is the only one that explains a label, and
-//! as *possible* if it is one of several ([BT19]'s conservative and liberal measure, by label).
-//! Internal switches are not seen; they are not counted here. All other items are described in [`item`].
+//! switches. A switch counts as *certain* if it lies on every path that explains the run, as far as later messages have
+//! told, and as *possible* if it lies on some ([BT19]'s conservative and liberal measure, by path; the monitor follows
+//! the paths). Internal switches are not seen; they are not counted here. All other items are described in [`item`].
 //!
-//! *Promises.* Only what is certain is covered: a pair if both switches are, values of an input where it
-//! is known which switch took them, and a side of a comparison if it is the same in all states the model may be in.
+//! *Promises.* Only what is certain is covered: a pair if it lies on every path, values of an input where it is known
+//! at once which switch took them, and a side of a comparison if it is the same in all states the model may be in.
 
 mod class;
 mod comparisons;
@@ -26,7 +26,7 @@ use ioxide_model::label::{Label, certain_switch};
 use ioxide_model::number::Int;
 use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
 use ioxide_model::value::Value;
-use ioxide_symex::{Belief, Ctx};
+use ioxide_symex::{Belief, Ctx, PathItem};
 
 use self::comparisons::Comparisons;
 pub use self::enough::{EnoughCoverage, OrderedCoverage};
@@ -43,9 +43,9 @@ const MIN_SAMPLE: u64 = 100;
 /// The number of times that a switch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchCount {
-    /// The times that it was the only explanation of a label.
+    /// The times that it lies on every explanation of the runs.
     pub certain: u64,
-    /// The times that it was one of several explanations of a label.
+    /// The times that it lies on some explanation, at most.
     pub possible: u64,
 }
 
@@ -90,8 +90,10 @@ struct ReplyCount {
 struct RunSoFar {
     /// True if the last message was an input.
     is_asked: bool,
-    /// The switch of the last message, if it is certain.
-    last: Option<SwitchId>,
+    /// The switches taken, by the paths that explain the run.
+    taken: BTreeMap<SwitchId, SwitchCount>,
+    /// The switches taken as far as each label tells on its own.
+    by_label: BTreeMap<SwitchId, SwitchCount>,
     labels: usize,
     /// The items seen for the first time since the last call of [`Coverage::take_fresh`].
     fresh: Vec<CoverageItem>,
@@ -229,7 +231,7 @@ impl Coverage {
     ) {
         self.run.labels += 1;
         self.longest = self.longest.max(self.run.labels);
-        self.count_switches(switches);
+        self.run.count_by_label(switches);
         let was_asked = std::mem::replace(&mut self.run.is_asked, matches!(label, Label::Input(..)));
         // Silence after an input is an answer too, and no refusal.
         if was_asked && *label == Label::Quiescence {
@@ -237,28 +239,53 @@ impl Coverage {
         }
         let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return };
         let certain = certain_switch(switches).copied();
-        if let (Some(last), Some(now)) = (self.run.last, certain) {
-            self.count_item(CoverageItem::Pair(last, now));
-        }
-        // A label whose switch is not certain breaks the chain: a pair across it would be a guess.
-        self.run.last = certain;
         if cx.sts.gates[*gate].kind == GateKind::Input && !switches.is_empty() {
             self.note_input(cx, before, *gate, values, certain);
         }
         self.note_extents(cx.sts, before);
     }
 
-    /// Counts one label that these switches explain.
-    fn count_switches(&mut self, switches: &[SwitchId]) {
-        for &switch in switches {
-            self.taken[switch].possible += 1;
-        }
-        if let Some(&switch) = certain_switch(switches) {
-            self.taken[switch].certain += 1;
-            if self.taken[switch].certain == 1 {
-                self.run.fresh.push(CoverageItem::Switch(switch));
+    /// Counts what lies on every explanation of the run, as is known by now.
+    pub(crate) fn count_certain(&mut self, items: Vec<(PathItem, u64)>) {
+        for (item, times) in items {
+            match item {
+                PathItem::Switch(switch) => {
+                    if self.taken[switch].certain == 0 {
+                        self.run.fresh.push(CoverageItem::Switch(switch));
+                    }
+                    self.taken[switch].certain += times;
+                    self.run.taken.entry(switch).or_default().certain += times;
+                    self.count_possible(switch, times);
+                }
+                PathItem::Pair(first, then) => {
+                    (0..times).for_each(|_| self.count_item(CoverageItem::Pair(first, then)));
+                }
             }
         }
+    }
+
+    /// Counts what lies on some explanation of the run only, now that it has ended.
+    pub(crate) fn end_run(&mut self, possible: &[(PathItem, u64)]) {
+        for &(item, times) in possible {
+            if let PathItem::Switch(switch) = item {
+                self.count_possible(switch, times);
+            }
+        }
+    }
+
+    fn count_possible(&mut self, switch: SwitchId, times: u64) {
+        self.taken[switch].possible += times;
+        self.run.taken.entry(switch).or_default().possible += times;
+    }
+
+    /// Returns the certain and the possible times that the run took each switch, by label; `None` if the sum over its
+    /// labels is the same.
+    pub(crate) fn taken_in_run(&self, sts: &Sts) -> Option<BTreeMap<String, (u64, u64)>> {
+        let RunSoFar { taken, by_label, .. } = &self.run;
+        let named = |(&id, count): (&SwitchId, &SwitchCount)| {
+            (sts.switches[id].label.to_string(), (count.certain, count.possible))
+        };
+        (taken != by_label).then(|| taken.iter().map(named).collect())
     }
 
     fn note_input(
@@ -320,6 +347,18 @@ impl Coverage {
         }
         if *n > extent.most {
             extent.most = n.clone();
+        }
+    }
+}
+
+impl RunSoFar {
+    /// Counts one label that these switches explain.
+    fn count_by_label(&mut self, switches: &[SwitchId]) {
+        for &switch in switches {
+            self.by_label.entry(switch).or_default().possible += 1;
+        }
+        if let Some(&switch) = certain_switch(switches) {
+            self.by_label.entry(switch).or_default().certain += 1;
         }
     }
 }

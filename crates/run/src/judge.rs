@@ -82,6 +82,17 @@ pub enum Inputs {
 
 /// Judges `trace` up to its first forbidden label.
 pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> JudgedTrace {
+    judge_watching(cx, trace, config, &mut |_, _, _| ())
+}
+
+/// Judges `trace` as [`judge`] does, and calls `watch_monitor` with the monitor before each label and the position of
+/// the label.
+pub fn judge_watching(
+    cx: &mut Ctx<'_>,
+    trace: &Trace,
+    config: &JudgeConfig<'_>,
+    watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize),
+) -> JudgedTrace {
     let mut monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).with_relation(config.relation);
     if !config.connections.is_empty() {
         monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
@@ -109,6 +120,7 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
             continue;
         }
         let way = config.ways.get(at).copied().flatten();
+        watch_monitor(cx, &monitor, at);
         match observe_label(cx, &mut monitor, label, config.inputs, way) {
             Ok(AllowedLabel::Allowed) => (),
             Ok(AllowedLabel::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),

@@ -35,6 +35,7 @@ pub mod clock;
 pub mod concurrent;
 pub mod coverage;
 pub mod deadline_tester;
+pub mod evidence;
 pub mod explain;
 pub mod input_check;
 pub mod judge;

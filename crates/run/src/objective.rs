@@ -62,7 +62,11 @@ impl Objective {
             GoalKind::Observer(observer) => ObjectiveKind::Observer(observer.clone()),
             GoalKind::Path(path) => ObjectiveKind::Path(path.clone()),
             GoalKind::Reach { location, when } => ObjectiveKind::Reach { location: *location, when: *when },
-            GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => return None,
+            GoalKind::Always(_)
+            | GoalKind::Sometimes(_)
+            | GoalKind::Assume(_)
+            | GoalKind::Response(_)
+            | GoalKind::Test(_) => return None,
         };
         Some(Self { name: Arc::clone(&goal.name), kind })
     }

@@ -66,6 +66,7 @@ use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
 use crate::clock::spent::TimeSpent;
 use crate::coverage::{Coverage, EnoughCoverage};
+use crate::evidence::EvidenceCollector;
 use crate::explain::{explanation, signature, timed_finding};
 use crate::objective::Objective;
 use crate::objective::orders::{self, LabelOrigin};
@@ -115,6 +116,8 @@ pub struct RunConfig {
     pub max_steps: usize,
     /// The coverage that ends the run as soon as it is reached.
     pub enough: Option<Arc<EnoughCoverage>>,
+    /// The collector of the requests before switches that are to be explained; `None` if none are.
+    pub evidence: Option<Arc<EvidenceCollector>>,
     /// The outputs that say nothing but that the system refused an input.
     pub refusals: BTreeSet<GateId>,
     /// The instant after which no further step is made: the run has no verdict then. `None` for no such instant.
@@ -144,6 +147,7 @@ impl Default for RunConfig {
             tolerance,
             max_steps,
             enough: None,
+            evidence: None,
             refusals: BTreeSet::new(),
             deadline: None,
             weighs_time: false,
@@ -257,7 +261,7 @@ pub fn run(
     let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
     let has_times = sink.tell(EventKind::RunStarted(started))? > 0;
     let monitor = Monitor::with_tolerance(setup.cx, tolerance.clone()).with_relation(config.relation);
-    let monitor = monitor.with_wiring(setup.adapter.wiring());
+    let monitor = monitor.with_wiring(setup.adapter.wiring()).with_paths();
     let mut walk = RunLoop {
         setup: RunSetup { cx: &mut *setup.cx, adapter: &mut *setup.adapter, stop: setup.stop },
         config,
@@ -518,11 +522,12 @@ impl RunLoop<'_, '_, '_> {
         let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
         self.coverage.count_label(self.setup.cx, self.knowledge.monitor.belief(), label, &switches);
-        if let Some(enough) = &self.config.enough {
-            enough.remove_seen(&self.coverage.take_fresh());
+        if let Some(evidence) = &self.config.evidence {
+            evidence.note(&switches, || self.setup.adapter.exchanges());
         }
         let before = self.knowledge.monitor.last_label_number();
         let judged = observe(&mut self.knowledge.monitor, self.setup.cx);
+        self.count_certain_items();
         let mark = self.knowledge.monitor.last_label_number();
         // Reported before the verdict, so that a record ends with the label that failed.
         self.tell_step(label, &switches, (mark > before).then_some(mark))?;
@@ -542,6 +547,16 @@ impl RunLoop<'_, '_, '_> {
                 ControlFlow::Break(LoopEnd::Outside(shown))
             }
         })
+    }
+
+    /// Counts what is known by now to lie on every explanation of the run; the last label may have told it of earlier
+    /// ones.
+    fn count_certain_items(&mut self) {
+        let certain = self.knowledge.monitor.take_certain_items();
+        self.coverage.count_certain(certain);
+        if let Some(enough) = &self.config.enough {
+            enough.remove_seen(&self.coverage.take_fresh());
+        }
     }
 
     /// Reports the messages since the last step that the model does not see.
@@ -705,7 +720,10 @@ impl RunLoop<'_, '_, '_> {
         // Where events have no times, no two machines write different records.
         let (lag, has_times) = (self.timing.lag_effect, self.timing.has_times);
         let machine_lag = if has_times { lag.to_record() } else { None };
-        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag, thinned: None };
+        self.count_certain_items();
+        self.coverage.end_run(&self.knowledge.monitor.possible_items());
+        let taken = self.coverage.taken_in_run(self.setup.cx.sts);
+        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag, thinned: None, taken };
         self.telling.sink.tell(EventKind::RunFinished(finished))?;
         let has_failed = matches!(end, RunEnd::Verdict(Verdict::Fail, _));
         let exchanges = if has_failed { self.setup.adapter.exchanges() } else { Vec::new() };

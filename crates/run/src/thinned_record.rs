@@ -160,6 +160,7 @@ fn is_thinned(outcome: RunOutcome) -> bool {
 
 /// Returns the end of a run whose steps are left out.
 fn thin(event: &Event, finished: &RunFinished, steps: ThinnedRun) -> Event {
+    let steps = finished.taken.clone().map_or(steps, |taken| ThinnedRun { taken });
     let finished = RunFinished { thinned: Some(steps), ..finished.clone() };
     Event { event: EventKind::RunFinished(finished), ..event.clone() }
 }
@@ -205,8 +206,15 @@ mod tests {
                 })
             }));
             kinds.push(EventKind::Verdict(VerdictRecord::new(Verdict::Pass, "so".into())));
-            let finished =
-                RunFinished { run, outcome, steps: 3, doubts: 0, machine_lag: None, thinned: None };
+            let finished = RunFinished {
+                run,
+                outcome,
+                steps: 3,
+                doubts: 0,
+                machine_lag: None,
+                thinned: None,
+                taken: None,
+            };
             kinds.push(EventKind::RunFinished(finished));
             for event in kinds {
                 let seq = events.len() as u64;

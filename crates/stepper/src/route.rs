@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ioxide_model::goal::{Goal, GoalKind};
+use ioxide_model::goal::{Goal, GoalFrame, GoalKind};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, Model};
 use ioxide_model::suggest::nearest_name;
@@ -57,7 +57,14 @@ pub fn find_labels_to(
     let when = model.pool.tt();
     let span = model.sts.locations[location].span;
     let kind = GoalKind::Reach { location: Some(location), when };
-    let goal = Goal { name: Arc::from(state), kind, span, doc: String::new(), reqs: Vec::new() };
+    let goal = Goal {
+        name: Arc::from(state),
+        kind,
+        span,
+        doc: String::new(),
+        reqs: Vec::new(),
+        frame: GoalFrame::default(),
+    };
     let mut cx = Ctx::new(model, solver);
     let purpose = of_goal(&mut cx, &goal, LIMITS).map_err(|why| RouteError::NoWay(state.to_owned(), why))?;
     let facts: Vec<_> =

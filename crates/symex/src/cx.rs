@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
+use ioxide_model::index::Idx;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::{Term, TermPool, VarId};
@@ -34,6 +35,8 @@ pub struct Ctx<'a> {
     explaining: Option<fn(Option<Duration>) -> Halt>,
     /// One variable per sort, whose numbered copies name values in merged states.
     names: FxHashMap<Sort, VarId>,
+    /// One variable per sort, whose numbered copies stand for terms about which nothing is known.
+    stand_ins: FxHashMap<Sort, VarId>,
 }
 
 /// The terms of a context at some point, to go back to.
@@ -41,6 +44,7 @@ pub struct Ctx<'a> {
 pub struct PoolSnapshot {
     pool: TermPool,
     names: FxHashMap<Sort, VarId>,
+    stand_ins: FxHashMap<Sort, VarId>,
 }
 
 impl<'a> Ctx<'a> {
@@ -48,17 +52,18 @@ impl<'a> Ctx<'a> {
     pub fn new(model: &'a mut Model, solver: &'a mut dyn Solver) -> Self {
         let delay = model.pool.reserved_var("delay", Sort::Real);
         let instant = model.pool.reserved_var("instant", Sort::Real);
-        let (halt, names) = (solver.halt(), FxHashMap::default());
+        let (halt, names, stand_ins) = (solver.halt(), FxHashMap::default(), FxHashMap::default());
         let (sts, pool) = (&model.sts, &mut model.pool);
-        Self { sts, pool, solver, delay, instant, halt, explaining: None, names }
+        Self { sts, pool, solver, delay, instant, halt, explaining: None, names, stand_ins }
     }
 
     /// The context over another system whose terms live in the same pool, such as a product.
     pub fn with_system<'b>(&'b mut self, sts: &'b Sts) -> Ctx<'b> {
         let (halt, names) = (self.halt.clone(), self.names.clone());
+        let stand_ins = self.stand_ins.clone();
         let (delay, instant) = (self.delay, self.instant);
         let explaining = self.explaining;
-        Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, explaining, names }
+        Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, explaining, names, stand_ins }
     }
 
     /// Runs `work` under `halt` as well: searches end as soon as it says so, and no question gets more time than it has
@@ -87,6 +92,12 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// Returns the signal that ends searches.
+    #[must_use]
+    pub fn halt(&self) -> Halt {
+        self.halt.clone()
+    }
+
     /// Returns the reason to stop now, if there is one: searches ask between two states.
     #[must_use]
     pub fn halt_reason(&self) -> Option<Halted> {
@@ -96,7 +107,7 @@ impl<'a> Ctx<'a> {
     /// Returns a copy of the pool and of the names of values, to [`restore`](Self::restore) later.
     #[must_use]
     pub fn snapshot(&self) -> PoolSnapshot {
-        PoolSnapshot { pool: self.pool.clone(), names: self.names.clone() }
+        PoolSnapshot { pool: self.pool.clone(), names: self.names.clone(), stand_ins: self.stand_ins.clone() }
     }
 
     /// Replaces the pool and the names by those of `snapshot`. Later results then do not depend on the work done since:
@@ -105,6 +116,7 @@ impl<'a> Ctx<'a> {
     pub fn restore(&mut self, snapshot: &PoolSnapshot) {
         *self.pool = snapshot.pool.clone();
         self.names = snapshot.names.clone();
+        self.stand_ins = snapshot.stand_ins.clone();
     }
 
     /// Decides whether `facts` are satisfiable together. Constant facts decide without the solver.
@@ -128,6 +140,15 @@ impl<'a> Ctx<'a> {
     pub(crate) fn position_name(&mut self, position: u32, sort: Sort) -> Term {
         let base = *self.names.entry(sort).or_insert_with(|| self.pool.declare("v", sort));
         let name = self.pool.indexed_var(base, position);
+        self.pool.var(name)
+    }
+
+    /// Returns the variable that stands for `term` in a formula that forgets what it is; the same term has the same.
+    pub(crate) fn stand_in(&mut self, term: Term) -> Term {
+        let sort = self.pool.sort(term);
+        let base = *self.stand_ins.entry(sort).or_insert_with(|| self.pool.declare("some", sort));
+        let number = u32::try_from(term.index()).expect("terms are numbered by 32 bits");
+        let name = self.pool.indexed_var(base, number);
         self.pool.var(name)
     }
 

@@ -29,11 +29,13 @@
 //! ```
 
 mod bounds;
+mod concrete_run;
 mod cx;
 mod explaining;
 mod explore;
 mod frontier;
 mod graph;
+mod induction;
 mod instants;
 pub mod leaves;
 mod lint;
@@ -53,6 +55,7 @@ mod symmetry;
 mod tests;
 
 pub use crate::bounds::keep_tightest;
+pub use crate::concrete_run::{ConcreteRun, ConcreteRunStep, find_concrete_run};
 pub use crate::cx::{Ctx, PoolSnapshot};
 pub use crate::explaining::explaining_switches;
 pub use crate::explore::{
@@ -60,12 +63,16 @@ pub use crate::explore::{
     explore_until,
 };
 pub use crate::graph::{ExecGraph, ExploredEdge, ExploredId};
+pub use crate::induction::{
+    CounterexampleState, InductionCounterexample, InductionOutcome, InductionProver, Invariants, SafetyClaim,
+};
 pub use crate::instants::{change_instants, holds_at, sample_instants};
+pub use crate::lint::property::{ClaimKind, ProofBasis, PropertyResult, PropertyStatus};
 pub use crate::lint::{LintResult, lint};
 pub use crate::live::LiveVars;
 pub use crate::merge::{RegionRevisit, connected_facts};
 pub use crate::monitor::{
-    AllowedLabel, Belief, ConnectionWiring, Forbidden, LostStates, MessageRoute, Monitor, SentId,
+    AllowedLabel, Belief, ConnectionWiring, Forbidden, LostStates, MessageRoute, Monitor, PathItem, SentId,
     SwitchBlock, SwitchRefusal, Tolerance, may_wait,
 };
 pub use crate::orders::{

@@ -5,12 +5,20 @@
 //! reached, and so is a state in which nothing can happen. Questions the solver leaves open give no finding; they are
 //! counted.
 
+mod claim;
 mod divide;
 mod goal;
 mod overlap;
+mod part_chart;
+mod postponed;
+pub mod property;
+mod ranking;
 mod reach;
+mod response;
+mod returning;
 mod stuck;
 mod tau;
+mod unheard;
 
 use std::ops::ControlFlow;
 
@@ -23,11 +31,15 @@ use crate::cx::Ctx;
 use crate::explore::{Exploration, ExploreConfig, ExploreStats, IgnoreDead, explore};
 use crate::symmetry::Symmetry;
 
+use self::property::PropertyResult;
+
 /// The findings of the lints.
 #[derive(Clone, Debug)]
 pub struct LintResult {
     /// The findings, in source order.
     pub findings: Vec<Diagnostic>,
+    /// The properties: proved, refuted or open.
+    pub properties: Vec<PropertyResult>,
     /// The exploration they rest on.
     pub exploration: Exploration,
     /// The number of questions the solver left open.
@@ -49,6 +61,8 @@ pub fn lint(
         kept.extend(goal::goal_variables(cx));
     }
     config.symmetry = Symmetry::find(cx.pool, cx.sts, &goal::goal_terms(cx));
+    // First a few states and a proof: most exploration that does not end would only use up the time for it.
+    let early = property::prove_early(cx, &config);
     let exploration = explore(cx, &config, watch);
     let (open, doubt) = (exploration.stats.doubtful, exploration.doubt.clone());
     let mut findings = Findings { list: Vec::new(), open, doubt, halted: None };
@@ -56,13 +70,17 @@ pub fn lint(
     reach::report_unreachable(cx, &exploration, &config.symmetry, &mut findings);
     tau::report_loops(cx, &exploration, &mut findings);
     stuck::report_stuck_states(cx, &exploration, &mut findings);
+    unheard::report_unheard_messages(cx, &mut findings);
+    postponed::report_endless_delays(cx, &exploration, &mut findings);
+    returning::report_states_without_return(cx, &exploration, &mut findings);
     overlap::report_overlaps(cx, &exploration, &mut findings);
     divide::report_range_blocks(cx, &exploration, &mut findings);
     divide::report_divisors(cx, &exploration, &mut findings);
-    goal::report_goals(cx, &exploration, &mut findings);
+    let properties = property::settle_properties(cx, &exploration, &config, early, &mut findings);
     findings.list.sort_by_key(|finding| (finding.span, finding.code));
     let halted = findings.halted.or_else(|| cx.halt_reason());
-    LintResult { findings: findings.list, exploration, open: findings.open, doubt: findings.doubt, halted }
+    let Findings { list, open, doubt, .. } = findings;
+    LintResult { findings: list, properties, exploration, open, doubt, halted }
 }
 
 /// The findings so far.
@@ -79,11 +97,6 @@ impl Findings {
     /// Adds a finding.
     fn push(&mut self, finding: Diagnostic) {
         self.list.push(finding);
-    }
-
-    /// Returns whether every question so far has an answer.
-    fn is_settled(&self) -> bool {
-        self.open == 0 && self.halted.is_none()
     }
 
     /// Returns whether `facts` are shown to be satisfiable together; an open question counts as no and is recorded.

@@ -26,10 +26,12 @@ mod blame;
 mod concrete;
 mod course;
 mod explain;
+mod paths;
 mod symbolic;
 mod timed;
 mod wiring;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -45,6 +47,7 @@ use crate::orders::{Arrival, Crossing, WaitingLabel, close_orders};
 
 pub use self::belief::Belief;
 pub use self::explain::{Forbidden, SwitchBlock, SwitchRefusal};
+pub use self::paths::PathItem;
 pub use self::timed::{Tolerance, may_wait};
 pub use self::wiring::{ConnectionWiring, MessageRoute};
 
@@ -104,6 +107,8 @@ pub struct Monitor {
     has_crossed: bool,
     /// The connection of every message, if there are several connections.
     wiring: Option<Arc<ConnectionWiring>>,
+    /// The items that were taken from the paths: they lie on every explanation.
+    certain: BTreeSet<PathItem>,
 }
 
 impl Monitor {
@@ -116,7 +121,8 @@ impl Monitor {
     pub fn with_tolerance(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
         let courses = vec![EventCourse::new(CourseBelief::new(cx, tolerance))];
         let relation = ConformanceRelation::default();
-        Self { courses, relation, sent: 0, lost: None, has_crossed: false, wiring: None }
+        let certain = BTreeSet::new();
+        Self { courses, relation, sent: 0, lost: None, has_crossed: false, wiring: None, certain }
     }
 
     /// Makes the monitor judge by `relation`.
@@ -510,7 +516,8 @@ impl Monitor {
     fn close_courses(&mut self, cx: &mut Ctx<'_>) {
         let relation = self.relation;
         let happen = |belief: &CourseBelief, label: &WaitingLabel| take_waiting(cx, belief, label, relation);
-        let closed = close_orders(std::mem::take(&mut self.courses), MAX_COURSES, happen);
+        let closed =
+            close_orders(std::mem::take(&mut self.courses), MAX_COURSES, happen, CourseBelief::join_paths);
         if !closed.is_all {
             self.lost = self.lost.or(Some(LostStates::Courses(MAX_COURSES)));
         }

@@ -278,24 +278,29 @@ pub struct ClosedOrders<S> {
 }
 
 /// Adds every order in which more of the waiting labels have happened, up to `max` orders. `happen` returns the state
-/// after a label; `None` if it is impossible there.
+/// after a label; `None` if it is impossible there. `join` adds to a state what an equal one has besides, and returns
+/// whether that changed it.
 pub fn close_orders<S: PartialEq>(
     mut todo: Vec<EventOrder<S>>,
     max: usize,
     mut happen: impl FnMut(&S, &WaitingLabel) -> Option<S>,
+    join: impl Fn(&mut S, &S) -> bool,
 ) -> ClosedOrders<S> {
     let mut orders: Vec<EventOrder<S>> = Vec::new();
     while let Some(order) = todo.pop() {
-        // Two orders of independent labels lead to the same state; it is followed once.
-        if orders.contains(&order) {
-            continue;
-        }
-        if orders.len() >= max {
-            return ClosedOrders { orders, is_all: false };
-        }
+        // Two orders of independent labels lead to the same state; it is followed once, or again if it has changed.
+        let at = match orders.iter().position(|known| *known == order) {
+            Some(at) if join(&mut orders[at].state, &order.state) => at,
+            Some(_) => continue,
+            None if orders.len() >= max => return ClosedOrders { orders, is_all: false },
+            None => {
+                orders.push(order);
+                orders.len() - 1
+            }
+        };
+        let order = &orders[at];
         let positions = order.next_positions().into_iter();
         todo.extend(positions.filter_map(|at| order.take_waiting(at, &mut happen)));
-        orders.push(order);
     }
     ClosedOrders { orders, is_all: true }
 }
@@ -389,7 +394,7 @@ impl<S: Clone + PartialEq> EventOrders<S> {
     /// Adds the orders in which more of the waiting labels have happened; `happen` returns the state after one, `None`
     /// if it is not possible.
     fn close(&mut self, happen: impl FnMut(&S, &WaitingLabel) -> Option<S>) {
-        let closed = close_orders(std::mem::take(&mut self.orders), self.max, happen);
+        let closed = close_orders(std::mem::take(&mut self.orders), self.max, happen, |_, _| false);
         self.orders = closed.orders;
         // Once orders are missing, their continuations are missing for good.
         self.is_all &= closed.is_all;

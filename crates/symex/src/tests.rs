@@ -1,10 +1,11 @@
 //! Cross-checks: random finite models, their semantics enumerated state by state.
 
+mod explanations;
 mod explicit;
 mod queues;
 mod random;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
@@ -19,11 +20,30 @@ use ioxide_smt::solver::SolverDecision;
 
 use crate::explore::{ExploreConfig, ExploreLimits, ExploreOrder, IgnoreDead, StopReason, explore};
 use crate::merge::RegionRevisit;
-use crate::{AllowedLabel, Belief, Ctx, Monitor, Quiescence, SymState, is_quiescent, list_offers};
+use crate::{AllowedLabel, Belief, Ctx, Monitor, PathItem, Quiescence, SymState, is_quiescent, list_offers};
 
+use self::explanations::{ItemCounts, count_items};
 use self::explicit::Explicit;
 use self::queues::Queues;
 use self::random::{Recipe, build, recipe};
+
+/// The items that the monitor has counted on the paths of a run.
+#[derive(Default)]
+struct CountedItems(BTreeMap<PathItem, u64>);
+
+impl CountedItems {
+    /// Takes what is certain by now, and returns the bounds of everything.
+    fn count(&mut self, monitor: &mut Monitor) -> ItemCounts {
+        for (item, times) in monitor.take_certain_items() {
+            *self.0.entry(item).or_default() += times;
+        }
+        let mut all: ItemCounts = self.0.iter().map(|(&item, &times)| (item, (times, times))).collect();
+        for (item, times) in monitor.possible_items() {
+            all.entry(item).or_default().1 += times;
+        }
+        all
+    }
+}
 
 /// The concrete states `state` stands for, by enumerating the values of its variables.
 fn interpretations(cx: &mut Ctx<'_>, state: &SymState) -> BTreeSet<ConcreteState> {
@@ -152,6 +172,66 @@ proptest! {
                     prop_assert_eq!(&forbidden.before, monitor.belief());
                 }
             }
+        }
+    }
+
+    /// An item is certain if it lies on every path that explains the trace, and possible if it lies on one.
+    #[test]
+    fn items_on_paths_agree_with_enumeration(
+        recipe in recipe(), choices in proptest::collection::vec(any::<u16>(), 1..8),
+    ) {
+        let mut model = build(&recipe);
+        let explicit = Explicit::explore(&model);
+        let labels = explicit.labels.clone();
+        let mut solver = BruteSolver::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let mut monitor = Monitor::new(&mut cx).with_paths();
+        let (mut trace, mut counted) = (Vec::new(), CountedItems::default());
+        for choice in choices {
+            // What some state sends or takes is more than most labels say.
+            let fitting: Vec<&Label> = labels.iter().filter(|&label| monitor.accepts(&mut cx, label)).collect();
+            let Some(&label) = fitting.get(usize::from(choice) % fitting.len().max(1)) else { break };
+            prop_assert_eq!(monitor.observe(&mut cx, label).ok(), Some(AllowedLabel::Allowed));
+            trace.push(label.clone());
+            let paths = explicit.explanations(&trace);
+            let expected = count_items(paths.iter().map(|(_, path)| path));
+            prop_assert_eq!(counted.count(&mut monitor), expected, "{:?}", trace);
+        }
+    }
+
+    /// The same with inputs under way: an explanation is a path in any possible order.
+    #[test]
+    fn items_on_paths_agree_with_enumeration_in_every_order(
+        recipe in recipe(),
+        choices in proptest::collection::vec((any::<u16>(), 0u32..3), 1..6),
+    ) {
+        let mut model = build(&recipe);
+        let explicit = Explicit::explore(&model);
+        let labels = explicit.labels.clone();
+        let mut solver = BruteSolver::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let mut monitor = Monitor::new(&mut cx).with_paths();
+        let mut queues = Queues::new(&explicit);
+        let mut counted = CountedItems::default();
+        for (choice, how) in choices {
+            let label = &labels[usize::from(choice) % labels.len()];
+            if let Label::Input(..) = label {
+                let id = monitor.record_sent(&mut cx, label, how % 2);
+                queues.send(how % 2, label);
+                if how == 2 {
+                    monitor.confirm_taken(id);
+                    queues.confirm_last();
+                }
+            } else if queues.would_see(label) {
+                queues.see(label);
+                prop_assert!(monitor.observe(&mut cx, label).is_ok());
+            }
+            if queues.is_open() {
+                break;
+            }
+            let paths: BTreeSet<Vec<SwitchId>> =
+                queues.orders().iter().flat_map(|order| explicit.explanations(order)).map(|(_, path)| path).collect();
+            prop_assert_eq!(counted.count(&mut monitor), count_items(&paths));
         }
     }
 

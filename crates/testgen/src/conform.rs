@@ -52,6 +52,7 @@ pub use self::search::{SearchBounds, SearchEffort};
 pub use self::witness::ConformWitness;
 
 pub(crate) use self::beyond::ClockLimits;
+pub(crate) use self::concrete_pass::difference_near;
 pub(crate) use self::portfolio::decide;
 pub(crate) use self::ports::ports;
 pub(crate) use self::product::{ModelProduct, ProductNext, ProductState, ProductStep};

@@ -24,24 +24,26 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, LocId, StateVar, Sts, Switch};
 use ioxide_model::term::{Term, TermPool};
 use ioxide_symex::Ctx;
 
+use crate::conform::explicit::{ChangedSwitch, ReachedBeliefs};
 use crate::conform::{
-    CanonicalNames, ClockLimits, ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance,
-    InputCompletion, InputRule, Liveness, Merging, ModelProduct, ProductState, ProductStep, SearchBounds,
-    SearchEffort, SearchEngine, Shortcut, SideSystem, SpecGraph, SystemIndex, decide, is_within,
-    join_liveness, liveness, ports,
+    CanonicalNames, ClockLimits, ConformAnswer, ConformDoubt, ConformOptions, ConformProof, ConformWitness,
+    Conformance, InputCompletion, InputRule, Liveness, Merging, ModelProduct, ProductState, ProductStep,
+    SearchBounds, SearchEffort, SearchEngine, Shortcut, SideSystem, SpecGraph, SystemIndex, decide,
+    difference_near, is_within, join_liveness, liveness, ports,
 };
 use crate::mutate::Mutant;
 
 pub(crate) use self::cheap::is_deterministic;
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
-pub const ANALYSIS_VERSION: u32 = 5;
+pub const ANALYSIS_VERSION: u32 = 6;
 
 /// The number of symbolic states above which a specification is not explored beforehand. Chosen by feel: the graph is
 /// made once for all mutants, but has to fit into memory.
@@ -65,17 +67,20 @@ pub enum Optimisation {
     CheapFilters,
     /// A search state by state takes turns with the symbolic one.
     Enumeration,
+    /// A difference is first looked for near places, reached beforehand, at which the change matters.
+    ReachedPlaces,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Precompute,
         Self::EarlyStop,
         Self::MutationAnalysis,
         Self::InputWeakening,
         Self::CheapFilters,
         Self::Enumeration,
+        Self::ReachedPlaces,
     ];
 
     /// The name on the command line.
@@ -88,6 +93,7 @@ impl Optimisation {
             Self::InputWeakening => "input-weakening",
             Self::CheapFilters => "cheap-filters",
             Self::Enumeration => "enumeration",
+            Self::ReachedPlaces => "reached-places",
         }
     }
 }
@@ -141,6 +147,8 @@ pub struct MutationAnalysis {
     index: SystemIndex,
     /// True if the specification is in one state after every trace.
     deterministic: bool,
+    /// The places that the specification reaches, shared by all workers; none with a graph, which is as good.
+    reached: Arc<ReachedBeliefs>,
 }
 
 impl MutationAnalysis {
@@ -169,7 +177,20 @@ impl MutationAnalysis {
         };
         let sts = cx.sts;
         let (live, index) = (liveness(cx, sts), SystemIndex::new(cx, sts));
-        Self { config: config.clone(), graph, live, index, deterministic }
+        // With a bound on the depth or under another completion, a difference there would answer another question.
+        let has_places = graph.is_none()
+            && config.uses(Optimisation::ReachedPlaces)
+            && config.bounds.max_depth == u32::MAX
+            && config.completion == InputCompletion::Angelic;
+        let halt = cx.halt();
+        let is_over = || halt.halt_reason().is_some();
+        let reached = if has_places {
+            ReachedBeliefs::collect(cx.pool, sts, &is_over)
+        } else {
+            ReachedBeliefs::default()
+        };
+        let reached = Arc::new(reached);
+        Self { config: config.clone(), graph, live, index, deterministic, reached }
     }
 
     /// The number of states of the precomputed graph, if there is one.
@@ -221,6 +242,9 @@ impl MutationAnalysis {
             inputs: InputRule::Free,
             limits,
         };
+        if let Some(witness) = self.find_near(cx, &product, mutant, watch) {
+            return without_search(ConformAnswer::Fails(Box::new(witness)));
+        }
         let analysed = self.config.uses(Optimisation::MutationAnalysis);
         let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
         let verdict = decide(cx, &product, &self.options(), &mut shortcut, &names, watch);
@@ -232,6 +256,21 @@ impl MutationAnalysis {
             ) if graph.is_some() => decide(cx, &product, &self.options(), &mut || None, &names, watch),
             _ => verdict,
         }
+    }
+
+    /// Looks for a difference near the places at which the change matters; none of them shows another initial value.
+    fn find_near(
+        &self,
+        cx: &mut Ctx<'_>,
+        product: &ModelProduct<'_>,
+        mutant: &Mutant,
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+    ) -> Option<ConformWitness> {
+        if self.reached.is_empty() || mutant.starts_otherwise() {
+            return None;
+        }
+        let changes: Vec<_> = mutant.switches().map(|(id, after)| ChangedSwitch { id, after }).collect();
+        difference_near(cx, product, &self.reached, &changes, watch)
     }
 
     fn without_search(&self, cx: &mut Ctx<'_>, mutant: &Mutant, imp: &Sts) -> Option<ConformProof> {

@@ -73,7 +73,9 @@ use ioxide_symex::{Arrival, ConnectionWiring};
 
 use ioxide_record::event::{ConnectionRecord, HttpExchange};
 
-pub use self::error::{AdapterError, AwaitedPart, MessageCut, RefusedReset, ResetMismatch, StartProblem};
+pub use self::error::{
+    AdapterError, AwaitedPart, MessageCut, RefusedReset, ResetMismatch, StartProblem, TokenProblem,
+};
 #[cfg(feature = "external")]
 pub use self::error_stream::ErrorStreamHub;
 #[cfg(feature = "external")]
@@ -85,7 +87,7 @@ pub use self::notation::WireNotation;
 #[cfg(feature = "external")]
 pub use self::ports::ListenAddress;
 #[cfg(feature = "external")]
-pub use self::remote::{ClockKind, RemoteConnection};
+pub use self::remote::{ClockKind, ConnectionRole, RemoteConnection};
 #[cfg(feature = "external")]
 pub use self::reset::{HttpResetStep, ResetStep};
 #[cfg(feature = "external")]

@@ -9,6 +9,7 @@ pub mod encoding;
 pub mod http;
 pub mod json_form;
 pub mod layout;
+#[cfg(feature = "external")]
 pub mod overlap;
 mod template;
 pub mod text;

@@ -38,6 +38,13 @@ const MAX_INTERNAL: usize = 100_000;
 /// as it is not decided.
 const MAX_CLOSURE: usize = 10_000;
 
+/// One in so many times somebody else sends an observed input before the system goes on. Chosen by feel: most messages
+/// of the system come undisturbed.
+const OBSERVED_BEFORE: u32 = 4;
+/// One in so many times somebody else sends an observed input to a system that is quiet. Chosen by feel: silence must
+/// still be seen often.
+const OBSERVED_IN_SILENCE: u32 = 2;
+
 /// Plays one model.
 pub struct ModelPlayer<'m> {
     cx: Ctx<'m>,
@@ -199,14 +206,15 @@ impl<'m> ModelPlayer<'m> {
         Ok(InputFate::Ignored)
     }
 
-    /// Lets it go on by itself up to its next output; `None` if there is none: it is quiescent.
+    /// Lets it go on by itself up to its next output, or to an observed input that somebody else sends it; `None` if
+    /// there is neither: it is quiescent, and nobody speaks to it.
     ///
     /// # Errors
     /// If it takes internal steps for ever, or the solver cannot say what is possible.
     pub fn react(&mut self) -> Result<Option<Label>, PlayError> {
         for _ in 0..MAX_INTERNAL {
             self.check_halt()?;
-            let Some((id, values)) = self.next_reaction()? else { return Ok(None) };
+            let Some((id, values)) = self.next_move()? else { return Ok(None) };
             let switch = &self.cx.sts.switches[id];
             self.state = concrete::successor(self.cx.pool, self.cx.sts, &self.state, switch, &values)
                 .map_err(|_| PlayError::NoValue { what: switch.label.to_string() })?;
@@ -268,6 +276,49 @@ impl<'m> ModelPlayer<'m> {
         let undecided =
             |_| PlayError::Undecided { switch: label.show(pool, sts), why: UnknownReason::Incomplete };
         concrete::tau_closure(pool, sts, [self.state.clone()], MAX_CLOSURE).map_err(undecided)
+    }
+
+    /// Returns the next move: of the system, or of somebody else who sends it an observed input.
+    fn next_move(&mut self) -> Result<Option<(SwitchId, Vec<Value>)>, PlayError> {
+        let sts = self.cx.sts;
+        let is_observed = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Observed;
+        let observed: Vec<SwitchId> =
+            sts.switches_from(self.state.loc).map(|(id, _)| id).filter(is_observed).collect();
+        // Models without such messages use no random numbers for them.
+        if observed.is_empty() {
+            return self.next_reaction();
+        }
+        if self.rng.random_ratio(1, OBSERVED_BEFORE)
+            && let Some(sent) = self.next_observed(&observed)
+        {
+            return Ok(Some(sent));
+        }
+        match self.next_reaction()? {
+            None if self.rng.random_ratio(1, OBSERVED_IN_SILENCE) => Ok(self.next_observed(&observed)),
+            reaction => Ok(reaction),
+        }
+    }
+
+    /// Returns one of these observed inputs, with values with which it is possible now; `None` if none was found:
+    /// nobody has to send one.
+    fn next_observed(&mut self, observed: &[SwitchId]) -> Option<(SwitchId, Vec<Value>)> {
+        let here = self.state.clone();
+        let mut candidates = observed.to_vec();
+        candidates.shuffle(&mut self.rng);
+        candidates.into_iter().find_map(|id| Some((id, self.observed_values(id, &here)?)))
+    }
+
+    /// Returns values with which the observed input `id` is possible in `there`.
+    fn observed_values(&mut self, id: SwitchId, there: &ConcreteState) -> Option<Vec<Value>> {
+        if let Some(values) = self.leading_on(id, there) {
+            return Some(values);
+        }
+        let switch = &self.cx.sts.switches[id];
+        let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &there.values };
+        match pick(&mut self.cx, &mut self.rng, &wish) {
+            PickedValues::Values(values) => Some(values),
+            PickedValues::Impossible | PickedValues::Unknown(_) => None,
+        }
     }
 
     /// Returns an enabled output or internal step, each switch equally likely, with values.

@@ -76,6 +76,9 @@ pub struct HelloMessage {
     /// True if it says when something is due next, so that the time of several connections can pass together.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub foresight: bool,
+    /// True if several clients can use the system at the same time, each by a connection of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub clients: bool,
     /// The way in which it goes back to its initial state.
     #[serde(default)]
     pub reset: ResetKind,
@@ -148,6 +151,9 @@ pub struct ConfigureMessage {
     /// The part of the model that it stands for, where it is one of several connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartPlace>,
+    /// True if it is the connection of one of several clients, which find the system as it is: it must not be reset.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub client: bool,
 }
 
 /// A part of a system made of parts.

@@ -49,6 +49,8 @@ function M.attach(buffer)
   end
   if id then
     vim.lsp.buf_attach_client(buffer, id)
+    -- Neovim sets it only from 0.8 on, and only if the file type has none.
+    vim.api.nvim_buf_set_option(buffer, 'omnifunc', 'v:lua.vim.lsp.omnifunc')
   end
   return id
 end

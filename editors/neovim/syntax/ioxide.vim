@@ -3,7 +3,7 @@ if exists('b:current_syntax')
   finish
 endif
 syntax keyword ioxideDeclaration model system observed input output var clock const type enum record fn state any purpose test use from hide expose as between and
-syntax keyword ioxideWord if then else match when on emit internal quiet send expect reset reach always sometimes let for in exists forall count is
+syntax keyword ioxideWord if then else match when on emit internal quiet send expect reset reach always sometimes assume every followed by within let for in exists forall count is
 syntax keyword ioxideType bool int real string list set map fifo bag
 syntax keyword ioxideValue true false none some hit miss
 syntax match ioxideNumber /\<[0-9][0-9_]*\(\.[0-9][0-9_]*\)\?\(ns\|us\|ms\|s\|min\|h\)\?\>/

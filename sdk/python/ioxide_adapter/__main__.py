@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 from .adapter import Adapter
+from .machine import Machine, MachineAdapter
 
 
 def main() -> None:
@@ -19,9 +20,13 @@ def main() -> None:
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     found = getattr(module, name, None)
-    if not (isinstance(found, type) and issubclass(found, Adapter)):
-        sys.exit(f"{path} has no adapter `{name}`")
-    found().run(sys.argv[3] if len(sys.argv) == 4 else None)
+    if isinstance(found, type) and issubclass(found, Machine):
+        adapter: Adapter = MachineAdapter(found)
+    elif isinstance(found, type) and issubclass(found, Adapter):
+        adapter = found()
+    else:
+        sys.exit(f"{path} has no adapter or machine `{name}`")
+    adapter.run(sys.argv[3] if len(sys.argv) == 4 else None)
 
 
 if __name__ == "__main__":

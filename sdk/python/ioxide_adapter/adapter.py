@@ -66,6 +66,9 @@ class Adapter:
     """Messages that somebody else sends to the system and the adapter only sees; emitted like outputs."""
     virtual_time: bool = False
     """Whether its time is only that of `after` and `now`, so that ioxide may let it pass as it likes."""
+    concurrent_clients: bool = False
+    """Whether several clients may use the system at the same time (`ioxide test --clients`), each by an adapter object
+    and a thread of its own. Then only the object that resets the system for all of them has its `reset` called."""
     synchronous: Optional[bool] = None
     """Whether it emits nothing more once a handler or `reset` has returned, so that ioxide need not wait to see
     that it is silent. None: it is, as long as no other thread, event loop or call made later exists that could
@@ -285,10 +288,14 @@ class Adapter:
         self.part, self.index = part.get("name"), part.get("index")
         self.seed = message.get("seed")
         self.random = random.Random(self.seed)
+        is_client = message.get("client") is True
+        if is_client and not self.concurrent_clients:
+            self._fail("refused", "this adapter has no concurrent clients")
+            return
         self._configured = True
-        self._reset(is_virtual)
+        self._reset(is_virtual, is_client)
 
-    def _reset(self, is_virtual: Optional[bool] = None) -> None:
+    def _reset(self, is_virtual: Optional[bool] = None, is_client: bool = False) -> None:
         if not self._configured:
             self._fail("refused", "`configure` must come first")
             return
@@ -301,7 +308,9 @@ class Adapter:
                 self._spoken, self._resetting = False, threading.get_ident()
             try:
                 self._loop.cancel()
-                self._awaited(self.reset())
+                # A client finds the system as it is.
+                if not is_client:
+                    self._awaited(self.reset())
             except Exception as error:
                 traceback.print_exc()
                 self._held.clear()
@@ -426,6 +435,8 @@ class Adapter:
         observed = [_label(name, "observed", fields) for name, fields in self.observed.items()]
         name, labels = self.name or type(self).__name__, inputs + observed + outputs
         hello = {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": labels}
+        if self.concurrent_clients:
+            hello["clients"] = True
         return {**hello, "virtual_time": True, "foresight": True} if self.virtual_time else hello
 
 

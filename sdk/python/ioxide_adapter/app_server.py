@@ -1,4 +1,5 @@
-"""A web application in this process, asked by HTTP over a port of this machine: no web server has to be installed.
+"""A web application in this process, asked by HTTP over a socket file: no web server has to be installed, and no port
+is used. Where there are no socket files (Windows), it is a port of this machine.
 
 Every request is passed to the app and answered before the next one is: an app needs no locks here, and a run is
 repeatable. A path of its own resets the app.
@@ -8,6 +9,9 @@ import contextlib
 import http.server
 import inspect
 import json
+import pathlib
+import re
+import socket
 import socketserver
 import threading
 import traceback
@@ -21,6 +25,10 @@ RESET_PATH = "/__ioxide_reset__"
 
 DESCRIPTIONS = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/api/openapi.json", "/api/schema", "/api-docs")
 """The paths at which frameworks have descriptions."""
+
+
+MAX_SOCKET_PATH = 100
+"""The length of the path of a socket file: the least of all systems is 104 bytes with the zero at the end (macOS)."""
 
 
 class NoDescription(Exception):
@@ -62,15 +70,48 @@ class _Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         """A tester that goes away is no news."""
 
 
+class _FileServer(_Server):
+    """The same at a socket file."""
+
+    address_family = getattr(socket, "AF_UNIX", socket.AF_INET)
+
+    def __init__(self, path: str, handler: Any) -> None:
+        super().__init__(path, handler)  # type: ignore[arg-type]
+
+    def server_bind(self) -> None:
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = "localhost", 0
+
+    def get_request(self) -> Any:
+        request, _ = super().get_request()
+        # A socket file has no addresses of clients.
+        return request, ("127.0.0.1", 0)
+
+
+def _socket_path(folder: Optional[pathlib.Path]) -> Optional[str]:
+    """The path of a socket file in `folder`; none where there are no such files, or an address cannot name it."""
+    if folder is None or not hasattr(socket, "AF_UNIX"):
+        return None
+    path = str(folder / "app")
+    return path if len(path) <= MAX_SOCKET_PATH and re.fullmatch(r"[A-Za-z0-9/._-]+", path) else None
+
+
 @contextlib.contextmanager
-def app_served(asked: Union[AsgiApp, WsgiApp], reset: Optional[Callable[[], object]] = None) -> Iterator[int]:
-    """The port at which `asked` is reached by HTTP, until the end of the block."""
+def app_served(
+    asked: Union[AsgiApp, WsgiApp],
+    reset: Optional[Callable[[], object]] = None,
+    folder: Optional[pathlib.Path] = None,
+) -> Iterator[str]:
+    """The address at which `asked` is reached by HTTP, until the end of the block; over a socket file in `folder`, if
+    that can have one.
+    """
     turn = threading.Lock()
+    path = _socket_path(folder)
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # Small answers must not wait for each other.
-        disable_nagle_algorithm = True
+        # Small answers must not wait for each other; a socket file has no such option.
+        disable_nagle_algorithm = path is None
         wbufsize = -1
 
         def handle_any(self) -> None:
@@ -128,11 +169,11 @@ def app_served(asked: Union[AsgiApp, WsgiApp], reset: Optional[Callable[[], obje
                 return self.handle_any
             raise AttributeError(name)
 
-    server = _Server(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler) if path is None else _FileServer(path, Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
-        yield int(server.server_address[1])
+        yield f"http://127.0.0.1:{server.server_address[1]}" if path is None else f"http://unix:{path}:"
     finally:
         server.shutdown()
         server.server_close()

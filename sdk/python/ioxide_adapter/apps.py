@@ -194,11 +194,18 @@ def _close(loop: Loop, lifespan: "_Lifespan") -> None:
 
 
 async def _asked(app: AsgiCallable, scope: Scope, body: bytes) -> AppAnswer:
+    import asyncio
+
     answer = AppAnswer(500)
     events: List[Event] = [{"type": "http.request", "body": body, "more_body": False}]
+    answered = asyncio.Event()
 
     async def receive() -> Event:
-        return events.pop(0) if events else {"type": "http.disconnect"}
+        if events:
+            return events.pop(0)
+        # A client that goes away at once would end answers that are sent in pieces.
+        await answered.wait()
+        return {"type": "http.disconnect"}
 
     async def send(event: Event) -> None:
         if event["type"] == "http.response.start":
@@ -208,6 +215,8 @@ async def _asked(app: AsgiCallable, scope: Scope, body: bytes) -> AppAnswer:
             ]
         elif event["type"] == "http.response.body":
             answer.body += event.get("body", b"")
+            if not event.get("more_body", False):
+                answered.set()
 
     await app(scope, receive, send)
     return answer

@@ -10,18 +10,20 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 from ioxide_adapter import AsgiApp, WsgiApp
 from ioxide_adapter.app_server import RESET_PATH, NoDescription, app_served, find_description, is_asgi
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = os.environ.get("IOXIDE") or shutil.which("ioxide")
+FULL = os.environ.get("IOXIDE_TESTS") == "full"
 READY = PROGRAM is not None and importlib.util.find_spec("pytest") is not None
 
 APPS = '''
@@ -121,12 +123,43 @@ def test_expected_to_fail():
     pass
 '''
 
-DROPPED = """
-import pytest
+PARAMETERS = """
+import json, pathlib, pytest
 
-@pytest.mark.parametrize("x", [1])
-@pytest.mark.ioxide(openapi=lambda environ, start: [])
-def test_nothing():
+def describe(status):
+    return {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {"/ping": {"get": {
+        "responses": {"200": {"description": "ok"}}}}}}
+
+def app(environ, start):
+    start("200 OK" if environ["PATH_INFO"] == "/ping" else "404 Not Found", [])
+    return [b""]
+
+@pytest.fixture
+def database():
+    yield []
+    pathlib.Path("closed").touch()
+
+@pytest.mark.parametrize("x", ["a", "b"])
+@pytest.mark.ioxide(openapi=app, description=describe(200), stateless=True, args=["--runs", "1", "--steps", "3"])
+def test_small(database, x):
+    with open("resets", "a") as file:
+        file.write(x)
+    database.clear()
+"""
+
+
+SMALL = """
+import json, pytest
+
+DESCRIPTION = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {"/ping": {"get": {
+    "responses": {"200": {"description": "ok"}}}}}}
+
+def app(environ, start):
+    start("200 OK" if environ["PATH_INFO"] == "/ping" else "404 Not Found", [])
+    return [b""]
+
+@pytest.mark.ioxide(openapi=app, description=DESCRIPTION, stateless=True, args=["--runs", "1", "--steps", "3"])
+def test_small():
     pass
 """
 
@@ -139,11 +172,28 @@ def small_app(environ: Dict[str, Any], start: Any) -> List[bytes]:
     return [environ["QUERY_STRING"].encode(), b"|", body]
 
 
+def connect(url: str) -> http.client.HTTPConnection:
+    """A client of the app at an address of `app_served`."""
+    if not url.startswith("http://unix:"):
+        return http.client.HTTPConnection(url.partition("://")[2])
+    client = http.client.HTTPConnection("localhost")
+    client.sock = socket.socket(socket.AF_UNIX)
+    client.sock.connect(url.split(":")[2])
+    return client
+
+
 class Serving(unittest.TestCase):
     def test_requests_of_any_method_reach_the_app(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="ioxide-") as place:
+            for folder in (None, pathlib.Path(place)):
+                with self.subTest(folder=folder):
+                    self.check_methods(folder)
+
+    def check_methods(self, folder: Optional[pathlib.Path]) -> None:
         resets: List[int] = []
-        with app_served(WsgiApp(small_app), lambda: resets.append(1)) as port:
-            client = http.client.HTTPConnection("127.0.0.1", port)
+        with app_served(WsgiApp(small_app), lambda: resets.append(1), folder) as url:
+            self.assertEqual(url.startswith("http://unix:"), folder is not None and hasattr(socket, "AF_UNIX"))
+            client = connect(url)
             for method, body in [("POST", b"abc"), ("GET", b""), ("PURGE", b"x")]:
                 client.request(method, "/a?q=1", body)
                 answer = client.getresponse()
@@ -162,8 +212,8 @@ class Serving(unittest.TestCase):
         import io
 
         said = io.StringIO()
-        with contextlib.redirect_stderr(said), app_served(WsgiApp(small_app)) as port:
-            client = http.client.HTTPConnection("127.0.0.1", port)
+        with contextlib.redirect_stderr(said), app_served(WsgiApp(small_app)) as url:
+            client = connect(url)
             client.request("GET", "/raise")
             self.assertEqual(client.getresponse().status, 500)
             client.close()
@@ -179,6 +229,31 @@ class Serving(unittest.TestCase):
         with self.assertRaises(NoDescription):
             find_description(small_app, asked)
         self.assertFalse(is_asgi(small_app))
+
+    def test_an_answer_in_pieces_is_whole(self) -> None:
+        """Defect: the client went away after its request, so frameworks cut off what they sent in pieces."""
+        import asyncio
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] != "http":
+                raise RuntimeError("no lifespan")
+            await receive()
+
+            async def write() -> None:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                for piece in (b"a", b"b", b"c"):
+                    await asyncio.sleep(0)
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b""})
+
+            # As Starlette does it: the first of both that ends cancels the other.
+            tasks = [asyncio.ensure_future(write()), asyncio.ensure_future(receive())]
+            _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in pending:
+                task.cancel()
+
+        with AsgiApp(app) as asked:
+            self.assertEqual(asked.request("GET", "/").body, b"abc")
 
     def test_an_asgi_app_that_nobody_uses_ends_its_thread(self) -> None:
         """Defect: every AsgiApp left a thread behind, and a task that complained at the end."""
@@ -203,16 +278,18 @@ class Serving(unittest.TestCase):
         self.assertEqual(threading.active_count(), before)
 
 
-@unittest.skipUnless(READY, "needs pytest and the ioxide program (IOXIDE)")
+@unittest.skipUnless(READY and FULL, "needs pytest, the ioxide program (IOXIDE) and IOXIDE_TESTS=full")
 class InPytest(unittest.TestCase):
     def setUp(self) -> None:
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         self.folder = pathlib.Path(place.name)
 
-    def pytest(self, text: str, *args: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    def pytest(
+        self, text: str, *args: str, cache: bool = False, **environment: str
+    ) -> "subprocess.CompletedProcess[str]":
         (self.folder / "test_it.py").write_text(text)
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args, "test_it.py"]
+        command = [sys.executable, "-m", "pytest", *([] if cache else ["-p", "no:cacheprovider"]), *args, "test_it.py"]
         if importlib.util.find_spec("ioxide_adapter") and not _is_installed():
             command[3:3] = ["-p", "ioxide_adapter.pytest_plugin"]
         path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
@@ -228,12 +305,34 @@ class InPytest(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("GET /notes", done.stdout)
         self.assertIn("curl http://127.0.0.1:", done.stdout)
-        self.assertIn("run again:  pytest", done.stdout)
+        self.assertIn("run again, failed runs first:  pytest", done.stdout)
+        self.assertIn("E   GET /notes answered 200, but with wrong content", done.stdout)
 
-    def test_marks_that_do_nothing_are_refused(self) -> None:
-        done = self.pytest(DROPPED)
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertIn("`@pytest.mark.parametrize` does nothing beside `@pytest.mark.ioxide`", done.stdout)
+    def test_a_model_is_learned_once_and_again_when_told(self) -> None:
+        def lines(*args: str) -> "List[str]":
+            done = self.pytest(SMALL, *args, cache=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return [line for line in done.stdout.splitlines() if line.startswith("ioxide: ")]
+
+        [first] = lines()
+        self.assertIn("test_small: the model was learned, and is kept in ", first)
+        kept = pathlib.Path(first.rsplit(" ", 1)[1])
+        model = (kept / "api.iox").read_text()
+        (kept / "api.iox").write_text(model + "// kept\n")
+        self.assertEqual(
+            lines(), ["ioxide: test_small: the model was learned before; learn it again with --ioxide-relearn"]
+        )
+        self.assertIn("// kept", (kept / "api.iox").read_text())
+        self.assertEqual(lines("--ioxide-relearn"), [first])
+        self.assertEqual((kept / "api.iox").read_text(), model)
+
+    def test_parameters_and_fixtures_reach_the_function(self) -> None:
+        """Defect: `parametrize` and `usefixtures` were refused."""
+        done = self.pytest(PARAMETERS, "-v")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("test_small::seed[1-a] PASSED", done.stdout)
+        self.assertEqual(set((self.folder / "resets").read_text()), {"a", "b"})
+        self.assertTrue((self.folder / "closed").exists())
 
 
 def _is_installed() -> bool:

@@ -53,6 +53,15 @@ export class RunsScreen implements Screen {
   leave(): void {}
 
   private record(recording: RecordView, record: number): HTMLElement {
+    if (recording.history) {
+      return h(
+        "section",
+        { class: "card" },
+        h("h2", null, excerpt(recording.name, 120)),
+        h("p", { class: "soft" }, "a history of concurrent clients"),
+        h("p", null, h("a", { href: `history/${record}` }, "open the timeline")),
+      );
+    }
     const open = (row: number): void => {
       const brief = recording.runs[row];
       if (brief !== undefined) go({ screen: "run", record, run: brief.at, step: brief.steps });

@@ -127,7 +127,9 @@ export type RecordView = { name: string, n_runs: number,
 /** The number of failing runs. */
 n_failed: number, cut: boolean,
 /** The first runs; where there are too many, failing ones before others. */
-runs: Array<BriefView>, };
+runs: Array<BriefView>,
+/** True if it is a history of concurrent clients, with a page of its own and no runs. */
+history: boolean, };
 
 export type RecordedStepView = { kind: StepKind, gate: string, text: string, switches: Array<string>, };
 

@@ -250,7 +250,10 @@ export type ShapeJson = { least: number, most: number, lengths: Array<[string, n
 /** The smallest run found that fails alike. */
 export type ShrunkJson = { steps: number,
 /** The number of the forbidden step, from 1. */
-forbidden: number, last: Array<string>, minimal: boolean, ended_early: string | null, attempts: number, };
+forbidden: number, last: Array<string>, minimal: boolean, ended_early: string | null, attempts: number,
+/** The labels that were allowed at the end of this run, and the reasons against the one that came; `None` if they
+ * are not known. */
+explanation: Explanation | null, };
 
 /** A failing run that was made smaller. */
 export type SmallerView = { tape: TapeView,

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::build::{TestProgram, packages};
 use super::output::results;
+use super::processor_time;
 use crate::campaigns::{Problem, cargo};
 
 /// A process that runs tests.
@@ -31,6 +32,8 @@ pub struct JobEnd {
     pub name: String,
     /// The time it took.
     pub took: Duration,
+    /// The processor time of its processes, if the system tells it.
+    pub processor_time: Option<Duration>,
     /// The tests that passed.
     pub n_passed: usize,
     /// The tests that failed, each as a job of its own.
@@ -71,16 +74,24 @@ fn module_of(test: &str) -> String {
 pub fn sort_by_time(jobs: &mut [TestJob], times: &str) {
     let known: BTreeMap<&str, f64> = times
         .lines()
-        .filter_map(|line| line.split_once('\t'))
-        .filter_map(|(seconds, name)| Some((name, seconds.parse().ok()?)))
+        .filter_map(|line| {
+            let mut fields = line.split('\t');
+            let seconds = fields.next()?.parse().ok()?;
+            Some((fields.next()?, seconds))
+        })
         .collect();
     let seconds = |job: &TestJob| known.get(job.name.as_str()).copied().unwrap_or_else(|| job.guess());
     jobs.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
 }
 
-/// The seconds that jobs took, for [`sort_by_time`].
+/// The seconds that jobs took, for [`sort_by_time`]; behind the name their processor time, for people.
 pub fn times(ends: &[JobEnd]) -> String {
-    ends.iter().map(|end| format!("{:.1}\t{}\n", end.took.as_secs_f64(), end.name)).collect()
+    let line = |end: &JobEnd| {
+        let processor_time =
+            end.processor_time.map_or_else(String::new, |time| format!("\t{:.1}", time.as_secs_f64()));
+        format!("{:.1}\t{}{processor_time}\n", end.took.as_secs_f64(), end.name)
+    };
+    ends.iter().map(line).collect()
 }
 
 impl TestJob {
@@ -109,9 +120,12 @@ impl TestJob {
     /// The output goes to a file, not through a pipe: a program that a test leaves behind would hold a pipe open.
     pub fn run(&self, log: &Path, threads: usize) -> JobEnd {
         let began = Instant::now();
+        let mut processor_time = None;
         let status = File::create(log).and_then(|file| {
             let mut command = self.command(threads);
-            command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).status()
+            let mut child = command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).spawn()?;
+            processor_time = processor_time::wait_for_end(&child);
+            child.wait()
         });
         let text =
             fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
@@ -124,7 +138,8 @@ impl TestJob {
                 self.jobs_of_failed(&[])
             }
         };
-        JobEnd { name: self.name.clone(), took: began.elapsed(), n_passed: results.passed.len(), failed }
+        let (name, n_passed) = (self.name.clone(), results.passed.len());
+        JobEnd { name, took: began.elapsed(), processor_time, n_passed, failed }
     }
 
     fn command(&self, threads: usize) -> Command {
@@ -137,6 +152,8 @@ impl TestJob {
             JobKind::Tests { program, tests } => {
                 let mut command = Command::new(&program.path);
                 command.arg("--exact").args(tests).arg(format!("--test-threads={threads}"));
+                // Some tests build packages as a user would: without the lints of this workspace.
+                command.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("CLIPPY_ARGS");
                 command.current_dir(&program.folder);
                 command
             }

@@ -33,7 +33,7 @@ pub(super) fn check(root: &Path) -> Vec<String> {
 }
 
 /// Returns the folders of `crates` that hold a package.
-fn crate_folders(root: &Path) -> Vec<String> {
+pub(super) fn crate_folders(root: &Path) -> Vec<String> {
     let entries = fs::read_dir(root.join("crates")).into_iter().flatten().flatten();
     let packages = entries.filter(|entry| entry.path().join("Cargo.toml").exists());
     packages.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()

@@ -163,7 +163,7 @@ fn http(model: &Model, address: SocketAddr) -> HttpProtocol {
     };
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(output).collect();
-    let url = Url { address: address.to_string(), base: String::new(), is_encrypted: false };
+    let url = Url { address: address.to_string(), base: String::new(), is_encrypted: false, socket: None };
     HttpProtocol { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: Vec::new() }
 }
 

@@ -22,10 +22,10 @@ pub struct BenchArgs {
     #[arg(long)]
     pub json: bool,
     /// For `truth`: runs on correct systems. For `trees`: mutants [default: 1000]. For `counter`: mutants [default:
-    /// 100].
+    /// 100]. For `repair`: mutants with one change [default: 300].
     #[arg(long)]
     pub runs: Option<u64>,
-    /// For `truth`, `live` and `counter`: the seed of random choices [default: new every time].
+    /// For `truth`, `live`, `counter` and `repair`: the seed of random choices [default: new every time].
     #[arg(long)]
     pub seed: Option<u64>,
     /// Is a system of `truth` or `live` instead of measuring.
@@ -38,7 +38,8 @@ pub struct BenchArgs {
     /// For `live`: the time of a campaign [default: 30s].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub for_time: Option<Duration>,
-    /// For `faults`, `reproduce`, `live`, `learn` and `truth`: measures only items whose name contains this text.
+    /// For `faults`, `reproduce`, `live`, `learn`, `repair` and `truth`: measures only items whose name contains this
+    /// text.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// For `live`: also measures the default tester of this other program, such as an earlier version of ioxide.
@@ -99,6 +100,8 @@ pub enum BenchName {
     Mutants,
     /// Steps a second over loopback TCP beside a bare echo client, and memory.
     Online,
+    /// Mutants of examples as the wrong model, the original as the system: is it among the first proposals of `repair`?
+    Repair,
     /// Failures of small systems with one fault each, repeated and made smaller by meaning and by deletion alone.
     Reproduce,
     /// Exploration of the scaled BRP: states, merging, time.

@@ -4,9 +4,14 @@
 
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory as _, FromArgMatches as _};
+use std::env;
+use std::ffi::OsString;
+
+use clap::{Command, CommandFactory as _};
 
 use super::CliArgs;
+use super::suites::{self, ParseError};
+use crate::exit;
 
 /// The heading of examples.
 const EXAMPLES: &str = "Examples:";
@@ -16,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Start", &["init", "demo", "doctor"]),
     ("Write a model", &["check", "show", "step", "explore", "explain", "fmt", "watch", "lsp"]),
     ("Test a system", &["test", "adapter", "sut", "judge"]),
-    ("Understand a failure", &["report", "replay", "shrink"]),
+    ("Understand a failure", &["report", "replay", "shrink", "repair"]),
     ("Make tests", &["purposes", "case", "complete", "fsm", "mutate", "kill", "score"]),
     ("Compare and learn models", &["conform", "refine", "equiv", "diff", "learn"]),
     ("Many machines", &["campaign", "merge"]),
@@ -25,8 +30,12 @@ const GROUPS: [(&str, &[&str]); 8] = [
 
 /// Returns the arguments of the command line; ends the program with a message if they are wrong.
 pub fn parse_command_line() -> CliArgs {
-    let matches = command_line().get_matches();
-    CliArgs::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let words: Vec<OsString> = env::args_os().collect();
+    match suites::parse(&command_line(), &words) {
+        Ok(args) => args,
+        Err(ParseError::Words(error)) => error.exit(),
+        Err(ParseError::Project(error)) => exit::end_with(&error),
+    }
 }
 
 /// Returns the definition of the command line, with commands grouped by task in its help.

@@ -13,9 +13,9 @@ pub struct InitArgs {
     /// The folder of the project; created if needed.
     #[arg(default_value = ".")]
     pub dir: String,
-    /// The language of the adapter.
-    #[arg(long, value_enum, default_value_t, conflicts_with = "openapi")]
-    pub adapter: StubArg,
+    /// The kind of the system to test [default: asked in a terminal, else `python`].
+    #[arg(long, alias = "kind", value_enum, conflicts_with = "openapi")]
+    pub adapter: Option<StubArg>,
     /// Makes model and configuration from this OpenAPI description (3.0 or 3.1, YAML or JSON): a file or an address.
     ///
     /// With `{port}` in the address, ioxide starts the service with `--start` and asks it for its description.
@@ -58,14 +58,22 @@ fn status(text: &str) -> Result<String, BadStatus> {
 #[error("write a status such as 404, or 4xx for all that begin so")]
 struct BadStatus;
 
-/// In what the first adapter is written.
+/// The kind of the system of a new project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum StubArg {
-    /// Python 3, its standard library only.
+    /// A service that is asked by HTTP; no adapter is needed.
+    Http,
+    /// A server with a text protocol, one line for each message; no adapter is needed.
+    Line,
+    /// A server with a binary protocol; no adapter is needed.
+    Binary,
+    /// A program in Python 3, with an adapter; its standard library only.
     #[default]
     Python,
-    /// Rust, its standard library only.
+    /// A program in Rust, with an adapter; its standard library only.
     Rust,
+    /// A program in Node, with an adapter; without packages.
+    Node,
     /// No adapter: the systems are simulated from models.
     None,
 }

@@ -35,6 +35,10 @@ The way inputs are chosen:
 /// The heading of the arguments about several clients.
 const CLIENTS_HEADING: &str = "Concurrent clients";
 
+/// The greatest number of configurations of a history, if none is given. Chosen by feel: some gigabytes of memory at
+/// most, and about a minute.
+pub const DEFAULT_MAX_CONFIGURATIONS: u64 = 5_000_000;
+
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  ioxide demo --seed 7")]
@@ -119,6 +123,9 @@ pub struct TestArgs {
     /// none for the other testers and for models that ioxide simulates].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub for_time: Option<Duration>,
+    /// Sends only these values: a JSON object with a list for each `input.field`, such as `{"put.n": [1, 5]}`.
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with_all = ["clients", "plan", "part"])]
+    pub values: Option<String>,
     /// Stops as soon as everything of this kind is covered; the exit code is 5 if it never is.
     #[arg(long, value_enum, value_name = "GOAL", hide_short_help = true)]
     pub until: Option<UntilArg>,
@@ -196,7 +203,7 @@ pub struct TestArgs {
     /// With `--clients`: explores at most this many configurations of a run; 0 for no limit.
     #[arg(
         long,
-        default_value_t = 5_000_000,
+        default_value_t = DEFAULT_MAX_CONFIGURATIONS,
         value_name = "N",
         requires = "clients",
         help_heading = CLIENTS_HEADING,
@@ -225,9 +232,12 @@ pub struct TestArgs {
     /// all until the record has 32 MB, then failures].
     #[arg(long, value_enum, value_name = "RUNS", requires = "report", hide_short_help = true)]
     pub keep: Option<KeepArg>,
-    /// Prints the result as JSON instead of text.
+    /// Prints the result as JSON instead of text; the same as `--format json`.
     #[arg(long)]
     pub json: bool,
+    /// The format of the result on stdout [default: text].
+    #[arg(long, value_enum, conflicts_with = "json", hide_short_help = true)]
+    pub format: Option<TestFormat>,
     #[command(flatten)]
     pub time: TimeArgs,
     #[command(flatten)]
@@ -240,6 +250,32 @@ pub struct TestArgs {
     /// [default: 16].
     #[arg(long, value_name = "N", help_heading = PARTS_HEADING, hide_short_help = true)]
     pub shares: Option<u64>,
+    /// The name of the suite of `ioxide.toml` that these arguments come from.
+    #[arg(skip)]
+    pub suite: Option<String>,
+    /// The other suites to run, after this one.
+    #[arg(skip)]
+    pub more: Vec<TestArgs>,
+}
+
+impl TestArgs {
+    /// The format of the result on stdout.
+    pub fn output_format(&self) -> TestFormat {
+        self.format.unwrap_or(if self.json { TestFormat::Json } else { TestFormat::Text })
+    }
+}
+
+/// The formats of the result of `test`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// Text for people.
+    Text,
+    /// One JSON object, when the campaign has ended.
+    Json,
+    /// `JUnit` XML with a test case for each run, when the campaign has ended.
+    Junit,
+    /// Test Anything Protocol, version 14: a line for each run, when it has ended.
+    Tap,
 }
 
 /// Arguments of `replay`.
@@ -320,11 +356,12 @@ impl From<ConsistencyArg> for Consistency {
     {\"n\": 3}} for\n\
     a message, {\"silence\": true} for silence. Timed models also need \"time\": SECONDS since the start, or\n\
     \"after\": SECONDS since the line before. A line with only a time means that nothing arrived until then.\n\n\
-    With --clients it is a history of concurrent clients: {\"ioxide-history\": 1}, then lines\n\
-    {\"client\": \"a\", \"call\": {\"label\": ...}} and {\"client\": \"a\", \"return\": {\"label\": ...}}; or \
-    EDN or log lines of\n\
-    Jepsen, whose operations become messages by the table [history] of `ioxide.toml`. The model answers each \
-    input once.\n\n\
+    With --clients it is a history of concurrent clients: lines {\"client\": 1, \"call\": \"put\", \"args\": \
+    {...}}\n\
+    and {\"client\": 1, \"return\": \"stored\"} in the order of time (\"at\": NANOSECONDS may be added), \
+    {\"client\": 1, \"open\": true}\n\
+    if no answer will come; or EDN or log lines of Jepsen, whose operations become messages by the table\n\
+    [history] of `ioxide.toml`. The model answers each input once.\n\n\
     Exit codes: 0 the model allows the run · 1 it does not.")]
 pub struct JudgeArgs {
     /// The model file: `.iox`, `.as`, `.dot` or RALib `.xml`.
@@ -362,11 +399,20 @@ pub struct JudgeArgs {
     )]
     pub consistency: ConsistencyArg,
     /// With `--clients`: explores at most this many configurations of a history; 0 for no limit.
-    #[arg(long, default_value_t = 5_000_000, value_name = "N", requires = "clients", hide_short_help = true)]
+    #[arg(
+        long,
+        default_value_t = DEFAULT_MAX_CONFIGURATIONS,
+        value_name = "N",
+        requires = "clients",
+        hide_short_help = true
+    )]
     pub max_configurations: u64,
     /// With `--clients`: writes the history in EDN to this file, for Jepsen's checkers.
     #[arg(long, value_name = "FILE", requires = "clients", hide_short_help = true)]
     pub edn: Option<String>,
+    /// With `--clients`: writes the history as a page with a lane for each client to this file.
+    #[arg(long, value_name = "FILE", requires = "clients", hide_short_help = true)]
+    pub html: Option<String>,
     /// Sets a constant of the model; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,

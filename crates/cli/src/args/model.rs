@@ -34,13 +34,34 @@ pub struct CheckArgs {
     /// Treats warnings as errors.
     #[arg(long)]
     pub deny_warnings: bool,
-    /// Prints the findings as JSON instead of text.
+    /// Prints the findings as JSON instead of text; the same as `--format json`.
     #[arg(long)]
     pub json: bool,
+    /// The format of the findings [default: text].
+    #[arg(long, value_enum, conflicts_with = "json")]
+    pub format: Option<CheckFormat>,
     #[command(flatten)]
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
+}
+
+impl CheckArgs {
+    /// The format of the findings.
+    pub fn output_format(&self) -> CheckFormat {
+        self.format.unwrap_or(if self.json { CheckFormat::Json } else { CheckFormat::Text })
+    }
+}
+
+/// The formats of the findings of `check`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// Text for people, with the lines of the model.
+    Text,
+    /// One JSON object.
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
 }
 
 /// Reads the code of a finding that can be left out.

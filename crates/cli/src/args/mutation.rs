@@ -1,9 +1,11 @@
 //! Comparing models: `conform`, `refine`, `equiv`, `mutate`, `kill`, `score`.
 
+use std::time::Duration;
+
 use clap::{Args as ClapArgs, ValueEnum};
 use ioxide_model::relation::ConformanceRelation;
 
-use super::{CaseFormat, LimitArgs, ModelArgs, PartArgs, SolverArgs};
+use super::{CaseFormat, LimitArgs, ModelArgs, PartArgs, SolverArgs, duration, settings};
 
 /// Arguments of `conform`.
 #[derive(Debug, ClapArgs)]
@@ -22,6 +24,10 @@ pub struct ConformArgs {
     /// Sets a constant of both models; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Compares the models as seen through a channel, both of them: `fifo(capacity: 4)` keeps the order of messages,
+    /// `bag(capacity: 4, may_lose: true)` does not.
+    #[arg(long, value_name = "CHANNEL")]
+    pub through: Option<String>,
     /// Compares traces of at most this many steps [default: no limit].
     #[arg(long, hide_short_help = true, value_name = "N")]
     pub depth: Option<u32>,
@@ -47,6 +53,13 @@ pub struct ConformArgs {
     pub limit: LimitArgs,
     #[command(flatten)]
     pub part: PartArgs,
+}
+
+impl ConformArgs {
+    /// Returns the constants that are set and the channel, with which both models are loaded.
+    pub fn settings(&self) -> Vec<String> {
+        settings(&self.set, self.through.as_deref())
+    }
 }
 
 /// Arguments of `refine` and `equiv`.
@@ -135,7 +148,8 @@ impl Default for MutantArgs {
 #[command(after_help = "Examples:\n  ioxide mutate examples/brp/spec.iox --at r7\n  \
     ioxide mutate examples/brp/spec.iox --ops guard-rel,target --out mutants\n\n\
     Operators: guard-true, guard-neg, guard-rel, guard-const, guard-var, guard-and-or, guard-drop,\n\
-    assign-del, assign-add, assign-mut, collection, target, source, gate, delete.")]
+    assign-del, assign-add, assign-mut, collection, arithmetic, reset-del, reset-add, clock, target, source, gate,\n\
+    delete, initial.")]
 pub struct MutateArgs {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -163,11 +177,14 @@ pub struct DecideArgs {
     /// The number of mutants that are analysed at the same time [default: the number of cores].
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// The time for one mutant; one that takes longer is unknown, and the others get their turn [default: no limit].
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub mutant_time: Option<Duration>,
     /// The reaction of a mutant to inputs for which it has no transition.
     #[arg(long, hide_short_help = true, value_enum, default_value_t = CompletionArg::Angelic)]
     pub completion: CompletionArg,
     /// Turns an optimisation off, for measurements: `precompute`, `early-stop`, `mutation-analysis`,
-    /// `input-weakening`, `cheap-filters`, `enumeration`.
+    /// `input-weakening`, `cheap-filters`, `enumeration`, `reached-places`.
     #[arg(hide_short_help = true, long = "without", value_name = "NAME")]
     pub without: Vec<String>,
 }
@@ -179,6 +196,7 @@ impl Default for DecideArgs {
             depth: None,
             max_states: 20_000,
             jobs: None,
+            mutant_time: None,
             completion: CompletionArg::Angelic,
             without: Vec::new(),
         }

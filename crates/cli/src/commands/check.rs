@@ -5,17 +5,21 @@ use std::ops::ControlFlow;
 
 use ioxide_history::prove_sequential;
 use ioxide_model::diag::{Diagnostic, Severity};
-use ioxide_model::source::Sources;
+use ioxide_model::source::{Sources, Span};
 use ioxide_model::sts::Model;
+use ioxide_report::{annotation, sarif};
 use ioxide_smt::halt::{Halt, Halted};
-use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, LintResult, StopReason, lint};
+use ioxide_symex::{
+    ClaimKind, ConcreteRun, Ctx, ExploreConfig, ExploreLimits, LintResult, ProofBasis, PropertyResult,
+    PropertyStatus, StopReason, lint,
+};
 use serde_json::json;
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, CheckFormat};
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
-use crate::{limit, load, render, solver};
+use crate::{annotations, limit, load, render, solver};
 
 /// The findings in one file.
 struct CheckedFile {
@@ -35,6 +39,18 @@ struct DeepFindings {
     doubt: Option<String>,
     /// The reason why the lints ended early, if they did.
     halted: Option<Halted>,
+    /// The properties: proved, refuted or open.
+    properties: Vec<PropertyRecord>,
+}
+
+/// A property as it is shown.
+struct PropertyRecord {
+    name: String,
+    kind: ClaimKind,
+    span: Span,
+    status: PropertyStatus,
+    /// The run that shows the result, if there is one.
+    trace: Option<Vec<String>>,
 }
 
 /// Checks every file; all are checked even if one is wrong.
@@ -53,7 +69,17 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, CliError> {
             }
         }
     }
-    let told = if args.json { show_json(&sources, &results) } else { show_checked_files(&sources, &results) };
+    let told = match args.output_format() {
+        CheckFormat::Text => show_checked_files(&sources, &results),
+        CheckFormat::Json => show_json(&sources, &results),
+        CheckFormat::Sarif => show_sarif(&sources, &results),
+    };
+    if annotations::are_wanted() {
+        let write_file = |checked: &CheckedFile| {
+            annotation::write_findings(&mut io::stderr(), &sources, &checked.diagnostics)
+        };
+        results.iter().try_for_each(write_file).unwrap_or_else(|error| exit::unheard(&error));
+    }
     exit::status_after_output(overall_status(args, &halt, &results, trouble), told)
 }
 
@@ -102,11 +128,28 @@ fn check_file(
             open: found.open,
             doubt: found.doubt.map(|why| why.to_string()),
             halted: found.halted,
+            properties: found.properties.into_iter().map(property_record).collect(),
         });
         diagnostics.extend(found.findings);
     }
     diagnostics.retain(|found| !args.allow.contains(&found.code));
     Ok(CheckedFile { file: path.to_owned(), diagnostics, deep, sequential })
+}
+
+/// Returns a property with its run as text.
+fn property_record(result: PropertyResult) -> PropertyRecord {
+    let run = match &result.status {
+        PropertyStatus::Refuted(run) => run.as_ref(),
+        PropertyStatus::Proved { basis: ProofBasis::Example(run), .. } => Some(run),
+        PropertyStatus::Proved { .. } | PropertyStatus::Open { .. } => None,
+    };
+    PropertyRecord {
+        name: result.name.to_string(),
+        kind: result.kind,
+        span: result.span,
+        trace: run.map(ConcreteRun::texts),
+        status: result.status,
+    }
 }
 
 /// Proves that the model is sequential; the reason as text if it is not.
@@ -150,6 +193,11 @@ fn show_checked_files(sources: &Sources, results: &[CheckedFile]) -> io::Result<
             checked.file,
             checked.deep.as_ref().map(deep_text).unwrap_or_default()
         )?;
+        for property in checked.deep.iter().flat_map(|deep| &deep.properties) {
+            if let Some(line) = property_line(property) {
+                writeln!(out, "  {line}")?;
+            }
+        }
         match &checked.sequential {
             Some(Ok(())) => writeln!(out, "{}: sequential", checked.file)?,
             Some(Err(why)) => writeln!(out, "{}: not sequential: {why}", checked.file)?,
@@ -157,6 +205,84 @@ fn show_checked_files(sources: &Sources, results: &[CheckedFile]) -> io::Result<
         }
     }
     Ok(())
+}
+
+/// Returns the line about a property; `None` for claims that nobody wrote and that are not proved.
+fn property_line(property: &PropertyRecord) -> Option<String> {
+    let name = &property.name;
+    let subject = match property.kind {
+        ClaimKind::Unreachable => format!("`{name}` is unreachable"),
+        ClaimKind::Divisor => format!("{name} is not zero"),
+        _ => format!("`{name}`"),
+    };
+    let is_written = !matches!(property.kind, ClaimKind::Unreachable | ClaimKind::Divisor);
+    Some(match &property.status {
+        PropertyStatus::Proved { basis, assumptions } => {
+            let how = match basis {
+                ProofBasis::Exploration { .. } => "all states explored".to_owned(),
+                ProofBasis::Induction { steps: 1, invariants } => induction_text("induction", invariants),
+                ProofBasis::Induction { steps, invariants } => {
+                    induction_text(&format!("induction over {steps} steps"), invariants)
+                }
+                ProofBasis::Example(_) => "a run shows it".to_owned(),
+            };
+            let assuming = if assumptions.is_empty() {
+                String::new()
+            } else {
+                format!("; it assumes that {}", assumptions.join(" and that "))
+            };
+            format!("{subject}: proved ({how}{assuming})")
+        }
+        PropertyStatus::Refuted(_) if is_written => format!("{subject}: refuted"),
+        PropertyStatus::Open { why, .. } if is_written => format!("{subject}: open ({why})"),
+        PropertyStatus::Refuted(_) | PropertyStatus::Open { .. } => return None,
+    })
+}
+
+/// Returns the way of a proof with the invariants that it needs, a few of them.
+fn induction_text(how: &str, invariants: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = invariants.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
+    match invariants.len() {
+        0 => how.to_owned(),
+        n if n <= SHOWN => format!("{how}, with {shown}"),
+        n => format!("{how}, with {shown} and {} more", n - SHOWN),
+    }
+}
+
+/// Returns a property for scripts.
+fn property_json(sources: &Sources, property: &PropertyRecord) -> serde_json::Value {
+    let mut value = json!({
+        "name": property.name,
+        "kind": property.kind.name(),
+        "status": property.status.name(),
+        "text": sources.slice(property.span),
+        "place": render::place(sources, property.span),
+        "trace": property.trace,
+    });
+    match &property.status {
+        PropertyStatus::Proved { basis, assumptions } => {
+            value["assumptions"] = json!(assumptions);
+            value["basis"] = match basis {
+                ProofBasis::Exploration { states } => json!({ "by": "exploration", "states": states }),
+                ProofBasis::Induction { steps, invariants } => {
+                    json!({ "by": "induction", "steps": steps, "invariants": invariants })
+                }
+                ProofBasis::Example(_) => json!({ "by": "example" }),
+            };
+        }
+        PropertyStatus::Open { why, counterexample } => {
+            value["open_because"] = json!(why);
+            value["counterexample_to_induction"] = json!(counterexample.as_ref().map(|found| json!({
+                "states": found.states.iter().map(|state| json!({
+                    "label": state.label, "place": state.place, "values": state.values,
+                })).collect::<Vec<_>>(),
+                "lemma": found.lemma,
+            })));
+        }
+        PropertyStatus::Refuted(_) => {}
+    }
+    value
 }
 
 fn deep_text(deep: &DeepFindings) -> String {
@@ -197,9 +323,17 @@ fn show_json(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
                     "partial": deep.halted.map(|halted| halted.to_string()),
                     "open": deep.open,
                     "open_because": deep.doubt,
+                    "properties": deep.properties.iter()
+                        .map(|property| property_json(sources, property)).collect::<Vec<_>>(),
                 })),
             })
         })
         .collect();
     writeln!(io::stdout().lock(), "{}", json!({ "version": 1, "files": files }))
+}
+
+fn show_sarif(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
+    let findings: Vec<&Diagnostic> = results.iter().flat_map(|checked| &checked.diagnostics).collect();
+    let log = sarif::sarif_log(sources, &findings, env!("CARGO_PKG_VERSION"));
+    writeln!(io::stdout().lock(), "{log:#}")
 }

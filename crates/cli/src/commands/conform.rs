@@ -38,8 +38,9 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() || Path::new(&args.implementation).is_dir() {
         return set::compare_set(args);
     }
-    let (_, imp) = load::load_model(&args.implementation, &args.set)?;
-    let (_, mut spec) = load::load_model(&args.specification, &args.set)?;
+    let settings = args.settings();
+    let (_, imp) = load::load_model(&args.implementation, &settings)?;
+    let (_, mut spec) = load::load_model(&args.specification, &settings)?;
     let imp = join(&mut spec, &imp).map_err(mismatch)?;
     let options = options(&spec, args);
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));

@@ -2,8 +2,10 @@
 
 mod launch;
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -12,13 +14,20 @@ use ioxide_explorer::access::AccessToken;
 use ioxide_explorer::live::Launcher;
 use ioxide_explorer::recording::Recording;
 use ioxide_explorer::server::{ExplorerServer, ServerEnder};
+use ioxide_history::read::HistoryForm;
+use ioxide_model::sts::Model;
 
 use self::launch::SystemLauncher;
 use crate::args::ExploreArgs;
+use crate::commands::judge::history::write_timeline;
+use crate::commands::test::clients::HISTORY;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{EndRequest, end_at_once, on_interrupt};
 use crate::system::SystemUnderTest;
 use crate::{load, machine, record, solver};
+
+/// The length up to which the first line of a file is looked at, in bytes: the line that names its format is short.
+const MAX_FORMAT_LINE: u64 = 200;
 
 /// Serves until Ctrl-C.
 pub fn run(args: &ExploreArgs) -> Result<ExitStatus, CliError> {
@@ -31,7 +40,8 @@ pub fn run(args: &ExploreArgs) -> Result<ExitStatus, CliError> {
     if let Some(sut) = &sut {
         machine::declare_outputs(&mut model, sut);
     }
-    let recordings = args.records.iter().map(|path| recording(path)).collect::<Result<Vec<_>, _>>()?;
+    let recordings =
+        args.records.iter().map(|path| recording(args, &model, path)).collect::<Result<Vec<_>, _>>()?;
     let solver = solver::make(&args.solver)?;
     let launcher = sut.map(|sut| SystemLauncher::new(args, model.clone(), sut)).transpose()?;
     let launcher = launcher.map(|launch| Box::new(launch) as Box<dyn Launcher>);
@@ -43,9 +53,26 @@ pub fn run(args: &ExploreArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// A recorded campaign, called by the path it was given as.
-fn recording(path: &str) -> Result<Recording, CliError> {
+/// A recorded campaign or history, called by the path it was given as.
+fn recording(args: &ExploreArgs, model: &Model, path: &str) -> Result<Recording, CliError> {
+    let in_folder = Path::new(path).join(HISTORY);
+    let history = if in_folder.is_file() { in_folder.display().to_string() } else { path.to_owned() };
+    if is_client_history(&history) {
+        let mut solver = solver::make(&args.solver)?;
+        let page = write_timeline(&mut model.clone(), &mut *solver, &args.model.file, &history)?;
+        return Ok(Recording { name: path.to_owned(), page: Some(page.into()), ..Recording::default() });
+    }
     Ok(Recording::from_events(path, &record::read_record(path)?.events))
+}
+
+/// Returns whether a file begins as a history of concurrent clients does.
+fn is_client_history(path: &str) -> bool {
+    // A file that cannot be read is reported when it is read as a record.
+    let Ok(file) = File::open(path) else { return false };
+    let mut start = String::new();
+    // A first line can be as long as the file.
+    let begun = BufReader::new(file.take(MAX_FORMAT_LINE)).read_line(&mut start);
+    begun.is_ok() && HistoryForm::recognise_start(&start)
 }
 
 /// A server at the address that was meant.

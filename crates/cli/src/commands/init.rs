@@ -1,8 +1,8 @@
 //! `ioxide init`: creates a working project, which users change step by step into their own.
 //!
-//! A model of a login, a small system behind an adapter (or played models), the project file and a
-//! workflow for continuous integration. The first test passes; the system named `buggy` has a planted bug
-//! and fails.
+//! A model of a login, a small system of the kind that is asked for (or played models), the project file and a
+//! workflow for continuous integration. In a terminal, the kind is asked for if no option names it. The first test
+//! passes; the system named `buggy` has a planted bug and fails.
 //!
 //! *Promises.* No file is overwritten: either all files are new, or none is written.
 
@@ -10,9 +10,10 @@ mod learning;
 mod openapi;
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use ioxide_campaign::whole_file::write_new;
 
 use crate::args::{InitArgs, StubArg};
@@ -89,25 +90,111 @@ const NONE: &[ProjectTemplate] = &[
     },
 ];
 
+const HTTP: &[ProjectTemplate] = &[
+    ProjectTemplate {
+        path: "server.py",
+        about: "the service to test: a small login over HTTP",
+        text: include_str!("../../templates/http/server.py"),
+    },
+    ProjectTemplate {
+        path: "ioxide.toml",
+        about: "how to start it, its requests and answers: `login`, and `buggy` with a bug",
+        text: include_str!("../../templates/http/ioxide.toml"),
+    },
+];
+
+const LINE: &[ProjectTemplate] = &[
+    ProjectTemplate {
+        path: "server.py",
+        about: "the server to test: a small login, one line for each message",
+        text: include_str!("../../templates/line/server.py"),
+    },
+    ProjectTemplate {
+        path: "ioxide.toml",
+        about: "how to start it, and its lines: `login`, and `buggy` with a bug",
+        text: include_str!("../../templates/line/ioxide.toml"),
+    },
+];
+
+const BINARY: &[ProjectTemplate] = &[
+    ProjectTemplate {
+        path: "server.py",
+        about: "the server to test: a small login with binary messages",
+        text: include_str!("../../templates/binary/server.py"),
+    },
+    ProjectTemplate {
+        path: "ioxide.toml",
+        about: "how to start it, and its messages: `login`, and `buggy` with a bug",
+        text: include_str!("../../templates/binary/ioxide.toml"),
+    },
+];
+
+const NODE: &[ProjectTemplate] = &[
+    ProjectTemplate {
+        path: "adapter.mjs",
+        about: "the program to test: a small login, and its connection to ioxide",
+        text: include_str!("../../templates/node/adapter.mjs"),
+    },
+    ProjectTemplate {
+        path: "ioxide.toml",
+        about: "how to start them: `login`, and `buggy` with a bug",
+        text: include_str!("../../templates/node/ioxide.toml"),
+    },
+];
+
 /// Writes the files and says what to do next.
 pub fn run(args: &InitArgs) -> Result<ExitStatus, CliError> {
     if let Some(file) = &args.openapi {
         return openapi::init_from_openapi(args, file);
     }
     let folder = Path::new(&args.dir);
-    let files = files(args.adapter);
+    let kind = match args.adapter {
+        Some(kind) => kind,
+        None if io::stdin().is_terminal() && io::stderr().is_terminal() => ask_for_kind()?,
+        None => StubArg::default(),
+    };
+    let files = files(kind);
     let paths: Vec<&str> = files.iter().map(|file| file.path).collect();
     refuse_to_overwrite(folder, &paths)?;
     for file in &files {
         write_template(folder, file)?;
     }
-    print_next_steps(args, &files, &mut io::stdout().lock())?;
+    print_next_steps(args, kind, &files, &mut io::stdout().lock())?;
     Ok(ExitStatus::Success)
 }
 
-/// All files of a project with this adapter.
-fn files(adapter: StubArg) -> Vec<&'static ProjectTemplate> {
-    let rest = match adapter {
+/// Asks for the kind of the system until an answer is one; the end of the input is the default.
+fn ask_for_kind() -> Result<StubArg, CliError> {
+    let kinds = StubArg::value_variants();
+    eprintln!("What do you want to test?");
+    for (at, kind) in kinds.iter().enumerate() {
+        let value = kind.to_possible_value();
+        let (name, help) = value.iter().map(|it| (it.get_name(), it.get_help())).next().unwrap_or_default();
+        eprintln!("  {}  {name:<8} {}", at + 1, help.map(ToString::to_string).unwrap_or_default());
+    }
+    loop {
+        eprint!("number or name [python]: ");
+        let mut line = String::new();
+        io::stdin().read_line(&mut line)?;
+        let answer = line.trim();
+        if answer.is_empty() {
+            return Ok(StubArg::default());
+        }
+        let by_number = answer.parse::<usize>().ok().and_then(|number| kinds.get(number.checked_sub(1)?));
+        match by_number.copied().or_else(|| StubArg::from_str(answer, true).ok()) {
+            Some(kind) => return Ok(kind),
+            None => eprintln!("`{answer}` is none of them"),
+        }
+    }
+}
+
+/// All files of a project with a system of this kind.
+fn files(kind: StubArg) -> Vec<&'static ProjectTemplate> {
+    let rest = match kind {
+        StubArg::Http => HTTP,
+        StubArg::Line => LINE,
+        StubArg::Binary => BINARY,
+        StubArg::Node => NODE,
         StubArg::Python => PYTHON,
         StubArg::Rust => RUST,
         StubArg::None => NONE,
@@ -146,7 +233,12 @@ fn write_template(folder: &Path, file: &ProjectTemplate) -> Result<(), CliError>
     write_new(&path, text.as_bytes()).map_err(|error| write_error(&path, &error))
 }
 
-fn print_next_steps(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl Write) -> io::Result<()> {
+fn print_next_steps(
+    args: &InitArgs,
+    kind: StubArg,
+    files: &[&ProjectTemplate],
+    out: &mut impl Write,
+) -> io::Result<()> {
     writeln!(out, "created in `{}`:", args.dir)?;
     let width = files.iter().map(|file| file.path.len()).max().unwrap_or(0);
     for file in files {
@@ -156,13 +248,15 @@ fn print_next_steps(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl 
     if args.dir != "." {
         writeln!(out, "  cd {}", args.dir)?;
     }
-    let (place, thing) = match args.adapter {
+    let (place, thing) = match kind {
+        StubArg::Http | StubArg::Line | StubArg::Binary => ("`ioxide.toml`", "the server"),
+        StubArg::Node => ("`adapter.mjs`", "the class `Login`"),
         StubArg::Python => ("`adapter.py`", "the class `Login`"),
         StubArg::Rust => ("`adapter/src/main.rs`", "the struct `Login`"),
         StubArg::None => ("`ioxide.toml`", "the simulated system"),
     };
     writeln!(out, "  ioxide step login.iox                # step through the model by hand")?;
-    writeln!(out, "  ioxide test login.iox --sut login    # passes")?;
-    writeln!(out, "  ioxide test login.iox --sut buggy    # finds the bug")?;
+    writeln!(out, "  ioxide test                          # passes")?;
+    writeln!(out, "  ioxide test --sut buggy              # finds the bug")?;
     writeln!(out, "then change the model, and replace {thing} in {place} by your own program")
 }

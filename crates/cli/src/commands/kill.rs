@@ -102,7 +102,8 @@ pub fn decide_mutants(
 ) -> Result<DecidedMutants, CliError> {
     let mutants = limit::run_within(&request.halt, || select_mutants(model, which))?;
     let config = workers::config(decide)?;
-    let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
+    let time = decide.mutant_time.map_or_else(String::new, |time| format!(" {time:?}"));
+    let settings = format!("{:?} {:?} {:?}{time}", config.bounds, config.off, config.completion);
     let (mut journal, known) = match record {
         Some(path) => {
             let (journal, known) = open_journal(Path::new(path), model, &mutants, &settings)?;
@@ -131,7 +132,7 @@ pub fn decide_mutants(
         model,
         &mutants,
         &config,
-        workers::jobs(decide),
+        workers::MutantLimits::new(decide),
         request,
         known,
         &mut told,

@@ -142,6 +142,7 @@ fn again(
         ..CampaignConfig::default()
     };
     let session = CampaignSession {
+        keeper: None,
         spec,
         sut,
         clock,

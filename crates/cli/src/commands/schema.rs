@@ -1,4 +1,5 @@
-//! `ioxide schema`: the JSON schemas of the files that ioxide writes and of the project file, each with its version.
+//! `ioxide schema`: the JSON schemas of the files that ioxide writes, of what `--json` prints, and of the project file,
+//! each with its version.
 
 use std::io::{self, Write};
 
@@ -8,7 +9,7 @@ use crate::args::SchemaArgs;
 use crate::exit::{CliError, ExitStatus};
 
 /// The schemas: the kind of file, its description, the schema.
-const SCHEMAS: [(&str, &str, &str); 14] = [
+const SCHEMAS: [(&str, &str, &str); 32] = [
     (
         "campaign",
         "`journal.jsonl` (line by line) and `campaign.json` of `campaign`",
@@ -28,6 +29,32 @@ const SCHEMAS: [(&str, &str, &str); 14] = [
         include_str!("../../schemas/learn-session-1.json"),
     ),
     ("mutants", "`mutants.json` of `mutate --out`", include_str!("../../schemas/mutants-1.json")),
+    ("output-check", "what `check --json` prints", include_str!("../../schemas/output-check-1.json")),
+    (
+        "output-complete",
+        "what `complete --json` prints",
+        include_str!("../../schemas/output-complete-1.json"),
+    ),
+    ("output-conform", "what `conform --json` prints", include_str!("../../schemas/output-conform-1.json")),
+    ("output-demo", "what `demo --json` prints", include_str!("../../schemas/output-demo-1.json")),
+    ("output-diff", "what `diff --json` prints", include_str!("../../schemas/output-diff-1.json")),
+    ("output-doctor", "what `doctor --json` prints", include_str!("../../schemas/output-doctor-1.json")),
+    ("output-equiv", "what `equiv --json` prints", include_str!("../../schemas/output-equiv-1.json")),
+    ("output-fsm", "what `fsm --json` prints", include_str!("../../schemas/output-fsm-1.json")),
+    ("output-judge", "what `judge --json` prints", include_str!("../../schemas/output-judge-1.json")),
+    ("output-kill", "what `kill --json` prints", include_str!("../../schemas/output-kill-1.json")),
+    ("output-learn", "what `learn --json` prints", include_str!("../../schemas/output-learn-1.json")),
+    ("output-mutate", "what `mutate --json` prints", include_str!("../../schemas/output-mutate-1.json")),
+    (
+        "output-purposes",
+        "what `purposes --json` prints",
+        include_str!("../../schemas/output-purposes-1.json"),
+    ),
+    ("output-refine", "what `refine --json` prints", include_str!("../../schemas/output-refine-1.json")),
+    ("output-repair", "what `repair --json` prints", include_str!("../../schemas/output-repair-1.json")),
+    ("output-report", "what `report --json` prints", include_str!("../../schemas/output-report-1.json")),
+    ("output-score", "what `score --json` prints", include_str!("../../schemas/output-score-1.json")),
+    ("output-test", "what `test --json` prints", include_str!("../../schemas/output-test-1.json")),
     ("part", "`part.json` of a directory of `--part`", include_str!("../../schemas/part-1.json")),
     ("plan", "what `--plan` prints", include_str!("../../schemas/plan-1.json")),
     ("project", "the project file `ioxide.toml`", include_str!("../../schemas/project-1.json")),
@@ -46,7 +73,7 @@ pub fn run(args: &SchemaArgs) -> Result<ExitStatus, CliError> {
     let mut out = io::stdout().lock();
     let Some(name) = &args.name else {
         for (name, about, _) in SCHEMAS {
-            writeln!(out, "{name:<14} {about}")?;
+            writeln!(out, "{name:<15} {about}")?;
         }
         return Ok(ExitStatus::Success);
     };

@@ -1,14 +1,15 @@
 //! `ioxide test`: a live system against a model, on the fly.
 
 mod case;
-mod clients;
+pub mod clients;
+pub mod hint;
 mod hunted;
 pub mod parts;
 mod plan;
 pub mod rounds;
 pub mod tester_choice;
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
 use ioxide_campaign::engine::quote_for_shell;
@@ -31,18 +32,49 @@ use ioxide_testgen::tester::fair::InputFair;
 use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
 
+use self::hint::EventKeeper;
 use self::plan::PlanProgress;
 use self::tester_choice::ChosenTester;
-use crate::args::TestArgs;
+use crate::args::{TestArgs, TestFormat};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, campaign_status, patience};
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
-use crate::{html, limit, load, machine, redaction, regressions, seed, timing, unit_command};
+use crate::{html, limit, load, machine, redaction, regressions, seed, timing, unit_command, values_file};
+
+/// Tests the system and shows the verdict; several suites one after the other, with the worst of their verdicts.
+pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
+    if args.more.is_empty() {
+        return run_suite(args);
+    }
+    let mut results = Vec::new();
+    for suite in [args].into_iter().chain(&args.more) {
+        let name = suite.suite.as_deref().unwrap_or("project");
+        if suite.output_format() == TestFormat::Text {
+            writeln!(redaction::stdout(), "suite {name}")?;
+        }
+        let status = run_suite(suite).unwrap_or_else(|error| exit::report(&error));
+        results.push((name, status));
+        if status == ExitStatus::Interrupted {
+            break;
+        }
+    }
+    if args.output_format() == TestFormat::Text {
+        let shown: Vec<String> =
+            results.iter().map(|(name, status)| format!("{name} {}", status.word())).collect();
+        writeln!(redaction::stdout(), "suites: {}", shown.join(", "))?;
+    }
+    // A failure is what a script must learn first; then whatever is not a pass.
+    let statuses = results.iter().map(|(_, status)| *status);
+    let worst = statuses.clone().find(|status| *status == ExitStatus::Failure);
+    Ok(worst
+        .or_else(|| statuses.clone().find(|status| *status != ExitStatus::Success))
+        .unwrap_or(ExitStatus::Success))
+}
 
 /// Tests the system and shows the verdict.
-pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
+fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
         return parts::run_part(args);
     }
@@ -57,6 +89,9 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     }
     let (sources, mut spec) = load::load_model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;
+    if let Some(values) = &args.values {
+        values_file::restrict_inputs(&mut spec, values)?;
+    }
     let sut = SystemUnderTest::from_name(&args.sut, args.model.spec_source())?;
     let secrets = sut.secrets();
     let clock = timing::clock(&args.time, &sut)?;
@@ -91,7 +126,9 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         .iter_mut()
         .map(|worker| DeadlineTester::new(worker, limit, analysis_limit, limit::from_now))
         .collect();
+    let keeper = EventKeeper::if_wanted(args.output_format() == TestFormat::Text);
     let session = CampaignSession {
+        keeper: keeper.clone(),
         spec,
         sut,
         clock,
@@ -121,7 +158,8 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
     }
     let chosen = ChosenTester::joined(workers).unwrap_or(chosen);
-    let told = if args.json {
+    let format = args.output_format();
+    let told = if format == TestFormat::Json {
         let mut result = outcome_json(&shown, &config, &outcome, &secrets);
         result["cover"] = chosen.json(&shown.sts);
         result["suite"] = chosen.suite_json(&outcome.counts);
@@ -129,17 +167,27 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         result["partial"] = json!(is_cut.then(|| Halted::Time.to_string()));
         result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, ended_after.is_some());
         result["plan"] = plan::plan_json(PlanProgress::of(&chosen, &outcome), ended_after);
+        if let Some(suite) = &args.suite {
+            result["suite_name"] = json!(suite);
+        }
         secrets.hide_json(&mut result);
         writeln!(redaction::stdout(), "{result}")
-    } else {
+    } else if format == TestFormat::Text {
         let mut out = redaction::stdout();
         // A failure is looked at first; what was covered until then is for `-v`.
         let is_told = args.verbose || outcome.counts.failed == 0 || !chosen.is_about_coverage();
         let told = if is_told { chosen.show(&mut out, &shown.sts, &outcome.counts) } else { Ok(()) };
-        told.and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, ended_after))
+        told.and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, ended_after)).and_then(|()| {
+            let keeper = keeper.filter(|_| outcome.counts.failed > 0 && !outcome.interrupted);
+            let evidence =
+                keeper.map(|keeper| hint::evidence_lines(keeper, args, (&sources, &shown), folder.as_ref()));
+            evidence.into_iter().flatten().try_for_each(|line| writeln!(out, "{}", secrets.hide(&line)))
+        })
+    } else {
+        Ok(())
     };
     if let Some(folder) = folder.as_ref().filter(|folder| folder.trouble().is_none()) {
-        if !args.json {
+        if format == TestFormat::Text {
             eprintln!("record: {}", folder.record().display());
             if outcome.counts.failed > 0 {
                 let folder = quote_for_shell(&folder.path().display().to_string());
@@ -151,7 +199,8 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         }
         html::write_beside(folder, &sources, &shown, &args.solver);
     }
-    if let (None, false, Some(next)) = (&folder, args.json, next_step(args, &outcome)) {
+    let next = next_step(args, &outcome).or_else(|| next_after_pass(args, &shown, &outcome));
+    if let (None, false, Some(next)) = (&folder, format != TestFormat::Text, next) {
         eprintln!("{next}");
     }
     let found = if is_cut { cut_short(&outcome) } else { verdict(&chosen, &outcome) };
@@ -169,12 +218,30 @@ fn next_step(args: &TestArgs, outcome: &CampaignOutcome) -> Option<String> {
     })
 }
 
+/// Returns a line with the next useful command after a campaign that passed, for people at a terminal.
+fn next_after_pass(args: &TestArgs, spec: &Model, outcome: &CampaignOutcome) -> Option<String> {
+    if campaign_status(outcome) != ExitStatus::Success || !io::stderr().is_terminal() {
+        return None;
+    }
+    let file = quote_for_shell(&args.model.file);
+    let n_never = outcome.coverage.never().count();
+    Some(if n_never > 0 && !spec.sts.is_timed() {
+        format!(
+            "next: `ioxide purposes {file}` says which of the {n_never} transitions never taken can be reached"
+        )
+    } else {
+        "next: `--for 10min` tests longer; `--report runs` writes a page with what was tested".to_owned()
+    })
+}
+
 /// Returns the results that are shown while the campaign runs.
 fn results_shown(args: &TestArgs) -> ShowResults {
-    match (args.json, args.verbose) {
-        (true, _) => ShowResults::Nothing,
-        (false, true) => ShowResults::People(ClosingDetail::Full),
-        (false, false) => ShowResults::People(ClosingDetail::Short),
+    match (args.output_format(), args.verbose) {
+        (TestFormat::Json, _) => ShowResults::Nothing,
+        (TestFormat::Junit, _) => ShowResults::Junit,
+        (TestFormat::Tap, _) => ShowResults::Tap,
+        (TestFormat::Text, true) => ShowResults::People(ClosingDetail::Full),
+        (TestFormat::Text, false) => ShowResults::People(ClosingDetail::Short),
     }
 }
 

@@ -6,3 +6,4 @@ mod explorer;
 mod learning;
 mod pictures;
 mod report;
+mod timeline;

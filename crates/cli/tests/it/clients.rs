@@ -126,7 +126,8 @@ fn a_server_that_counts_passes_and_one_that_loses_an_update_fails() {
     let (text, code) = test(folder.path(), "", &["--clients", "3", "--runs", "3", "--steps", "30"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("PASS") && text.contains("of 3 clients in 3 runs are linearizable"), "{text}");
-    let (text, code) = test(folder.path(), "race", &["--clients", "2", "--runs", "3", "--report", "runs"]);
+    let args = ["--clients", "2", "--runs", "3", "--report", "runs", "--reply-timeout", "1s"];
+    let (text, code) = test(folder.path(), "race", &args);
     assert_eq!(code, 1, "{text}");
     for words in [
         "FAIL",
@@ -156,14 +157,25 @@ fn the_json_says_what_the_text_says() {
     }
     let folder = folder();
     let run = |conduct: &str| {
-        let args = ["--clients", "2", "--runs", "2", "--steps", "20", "--reply-timeout", "50ms", "--json"];
+        let args = [
+            "--clients",
+            "2",
+            "--runs",
+            "2",
+            "--steps",
+            "20",
+            "--reply-timeout",
+            "50ms",
+            "--json",
+            "--no-shrink",
+        ];
         let (text, code) = test(folder.path(), conduct, &args);
         let json: Json = serde_json::from_str(text.lines().next().unwrap_or_default()).expect(&text);
         (json, code)
     };
     let (json, code) = run("race");
     assert_eq!((code, json["verdict"].as_str(), json["failed"].as_u64()), (1, Some("fail"), Some(1)));
-    let core = &json["failure"]["history"]["core"]["operations"];
+    let core = &json["failure"]["history"]["core"];
     assert_eq!(core.as_array().map(Vec::len), Some(2), "{json}");
     let (json, code) = run("silent");
     assert_eq!((code, json["verdict"].as_str()), (5, Some("inconclusive")), "{json}");
@@ -179,7 +191,7 @@ fn a_killed_server_must_have_what_it_acknowledged() {
         return;
     }
     let folder = folder();
-    let args = ["--clients", "2", "--runs", "4", "--faults", "kill"];
+    let args = ["--clients", "2", "--runs", "4", "--faults", "kill", "--no-shrink"];
     let (text, code) = test(folder.path(), "", &args);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("fault: kill from"), "{text}");

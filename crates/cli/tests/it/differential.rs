@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ioxide_test_support::test_count;
+
 fn checker() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/differential/checker.py")
 }
@@ -22,9 +24,11 @@ fn an_outside_checker_agrees() {
     if !ioxide_test_support::has_program("python3") {
         return;
     }
-    let (text, code) = run_checker(env!("CARGO_BIN_EXE_ioxide"), &["--models", "6"]).expect("python3 runs");
+    let n_models = test_count("IOXIDE_MODELS", 3, 30).to_string();
+    let (text, code) =
+        run_checker(env!("CARGO_BIN_EXE_ioxide"), &["--models", &n_models]).expect("python3 runs");
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("6 rounds") && text.contains(" 0 wrong"), "{text}");
+    assert!(text.contains(&format!("{n_models} rounds")) && text.contains(" 0 wrong"), "{text}");
 }
 
 /// The checker is no rubber stamp: an ioxide that lies is found out.

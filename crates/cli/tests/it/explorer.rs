@@ -100,6 +100,19 @@ fn parts(answer: &str) -> (u16, String) {
 }
 
 #[test]
+fn a_history_of_concurrent_clients_has_a_page() {
+    let folder = root().join("examples/histories");
+    let args = ["store.iox", "--run", "store.jsonl"];
+    let explorer = Explorer::start_in(&folder, &BTreeMap::new(), &args);
+    let (_, records) = explorer.get("/api/records");
+    let records: Json = serde_json::from_str(&records).expect("JSON");
+    assert_eq!(records["records"][0]["history"], true, "{records}");
+    let (status, page) = explorer.get("/history/0");
+    assert!(status == 200 && page.contains("PASS: 4 operations of 2 clients"), "{page}");
+    assert_eq!(explorer.get("/history/1").0, 404);
+}
+
+#[test]
 fn only_the_right_address_page_and_token_are_let_in() {
     let explorer = Explorer::start(&[SPEC]);
     let (address, token) = (explorer.address, explorer.prefix.clone());

@@ -39,7 +39,7 @@ fn a_stale_read_fails_with_its_core() {
     let (code, text) = judge(&["register.iox", "stale.edn", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
-        (code, json["verdict"].as_str(), json["core"]["operations"].as_array().map(Vec::len)),
+        (code, json["verdict"].as_str(), json["core"].as_array().map(Vec::len)),
         (1, Some("fail"), Some(3))
     );
 }
@@ -113,4 +113,28 @@ fn mistakes_in_the_table_and_in_the_history_have_their_place() {
         "[history.read]\ncall = { label = \"read\" }\nok = { label = \"value\", args = { v = \"value\" } }\n",
     );
     expect("`h.edn`: line 2: ");
+}
+
+#[test]
+fn the_json_has_the_names_that_scripts_rely_on() {
+    let json = |args: &[&str]| {
+        let (_, text) = judge(&[args, &["--json"]].concat());
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
+    };
+    let store = json(&["store.iox", "store.jsonl"]);
+    assert_eq!((store["linearizable"].as_bool(), store["operations"].as_u64()), (Some(true), Some(4)));
+    assert_eq!(store["partition"], "by the entry of `store` at `key`");
+    assert_eq!(store["core"], serde_json::json!([]));
+    let stale = json(&["register.iox", "stale.edn"]);
+    assert_eq!(
+        (stale["linearizable"].as_bool(), &stale["partition"]),
+        (Some(false), &serde_json::Value::Null)
+    );
+    let unknown = json(&["register.iox", "stale.edn", "--max-configurations", "1"]);
+    assert_eq!(unknown["linearizable"], "unknown");
+    let sequential = json(&["register.iox", "stale.edn", "--consistency", "sequential"]);
+    assert_eq!(
+        (&sequential["sequential"], &sequential["linearizable"]),
+        (&true.into(), &serde_json::Value::Null)
+    );
 }

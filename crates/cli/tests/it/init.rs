@@ -1,6 +1,7 @@
 //! `ioxide init`: what it writes works as it stands, and the planted bug is found.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::Output;
 
@@ -35,8 +36,12 @@ fn check(adapter: &str) {
     assert_eq!((&result["failed"], &result["errors"]), (&0.into(), &0.into()), "{result}");
     let red = test("buggy");
     code(&red, 1);
+    // The project file says what is tested.
+    code(&ioxide(folder.path(), &["test", "--seed", "1", "--steps", "200"]), 0);
+    code(&ioxide(folder.path(), &["test", "--seed", "1", "--steps", "200", "--sut", "buggy"]), 1);
     if adapter != "none" {
-        code(&ioxide(folder.path(), &["adapter", "check", "login"]), 0);
+        // A server without an adapter cannot say which messages it has.
+        code(&ioxide(folder.path(), &["adapter", "check", "login", "--model", "login.iox"]), 0);
     }
 }
 
@@ -52,6 +57,42 @@ fn a_rust_project_is_green_and_its_bug_red() {
     if has_program("cargo") {
         check("rust");
     }
+}
+
+#[test]
+fn projects_of_servers_are_green_and_their_bugs_red() {
+    if has_program("python3") {
+        ["http", "line", "binary"].into_iter().for_each(check);
+    }
+}
+
+#[test]
+fn a_node_project_is_green_and_its_bug_red() {
+    if has_program("node") {
+        check("node");
+    }
+}
+
+/// In a terminal the kind of the system is asked for, until an answer is one.
+#[test]
+fn the_kind_of_the_system_is_asked_for_in_a_terminal() {
+    if !has_program("script") {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let mut child = std::process::Command::new("script")
+        .args(["-qec", &format!("{} new shop", crate::program::PROGRAM), "/dev/null"])
+        .current_dir(folder.path())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("script runs");
+    child.stdin.take().expect("a pipe").write_all(b"cobol\n2\n").expect("it listens");
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("What do you want to test?") && text.contains("`cobol` is none of them"), "{text}");
+    let project = fs::read_to_string(folder.path().join("shop/ioxide.toml")).expect("a project file");
+    assert!(project.contains("kind = \"text\""), "{project}\n{text}");
 }
 
 #[test]

@@ -454,3 +454,56 @@ fn adaptive_tests_kill_whatever_the_system_chooses() {
     assert!(judged_by_trees(&trees, &model).iter().all(|fails| !fails), "a correct system fails");
     assert!(judged_by_trees(&trees, &swapped).contains(&true));
 }
+
+#[test]
+fn the_help_lists_every_operator() {
+    let told = ioxide(&["mutate", "--help"]);
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let words: Vec<&str> = text.split([' ', '\n', ',', '.']).collect();
+    for operator in ioxide_testgen::mutate::MutationOperator::ALL {
+        let name = operator.name();
+        assert!(words.contains(&name), "{name}: {text}");
+    }
+}
+
+/// A mutant that nothing decides takes its own time only: the command has no limit, and every mutant its turn.
+#[test]
+fn the_time_of_one_mutant_is_limited() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("count.iox");
+    let text = "model Count { input go input stop output o output p var n: int = 0
+        state s { internal when n >= 0 { n = n + 1 } -> s a: on go when n > 3 emit o b: on stop emit p } }";
+    fs::write(&path, text).expect("written");
+    let path = path.to_str().expect("a path");
+    let flags = ["--mutant-time", "20ms", "--time-limit", "none", "--max-states", "1000000000", "--json"];
+    let told = ioxide(&[&["kill", path, "--ops", "guard-const,delete"][..], &flags].concat());
+    let found = json(&told);
+    assert_eq!(told.status.code(), Some(5), "{found}");
+    let results = found["results"].as_array().expect("results");
+    assert!(results.len() > 2 && results.iter().all(|it| it["outcome"] != "open"), "{found}");
+    assert!(found["partial"].is_null() && found["unknown"].as_u64() > Some(0), "{found}");
+}
+
+/// In a channel that keeps no order, what a model says first may arrive second.
+#[test]
+fn models_are_compared_as_seen_through_a_channel() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, first: &str, then: &str| {
+        let text = format!(
+            "model M {{ input go output a output b
+            state s {{ on go -> t }}
+            state t {{ emit {first} -> u on go -> t }}
+            state u {{ emit {then} -> v on go -> u }}
+            state v {{ on go -> v }} }}"
+        );
+        let path = dir.path().join(name);
+        fs::write(&path, text).expect("written");
+        path.to_str().expect("a path").to_owned()
+    };
+    let (one, other) = (write("one.iox", "a", "b"), write("other.iox", "b", "a"));
+    let status = |more: &[&str]| ioxide(&[&["conform", &one, &other], more].concat()).status.code();
+    assert_eq!(status(&[]), Some(1));
+    assert_eq!(status(&["--through", "fifo(capacity: 2)"]), Some(1));
+    assert_eq!(status(&["--through", "bag(capacity: 2)"]), Some(0));
+    assert_eq!(status(&["--through", "bag(capacity: 1)"]), Some(1));
+}

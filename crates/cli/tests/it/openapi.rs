@@ -81,28 +81,31 @@ fn what_is_no_description_is_told_and_nothing_is_written() {
     assert_eq!(code, 2, "{text}");
 }
 
-/// Returns the notes of this folder, tested with a fault after their model was learned.
-fn test_notes(folder: &TempDir, fault: &str) -> (String, Option<i32>) {
+/// Returns the service of this folder, tested with a variable of the environment after its model was learned.
+fn test_with(folder: &TempDir, variable: &str, value: &str) -> (String, Option<i32>) {
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args([
-            "test",
-            "api.iox",
-            "--sut",
-            "api",
-            "--seed",
-            "1",
-            "--steps",
-            "2000",
-            "--for",
-            "60s",
-            "--no-shrink",
-        ])
+        .args(["test", "api.iox", "--sut", "api", "--seed", "1", "--steps", "5000", "--for", "60s"])
+        .arg("--no-shrink")
         .current_dir(folder.path())
-        .env("NOTES_FAULT", fault)
+        .env(variable, value)
         .env("IOXIDE_PROGRESS", "off")
         .output()
         .expect("the program runs");
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+}
+
+/// Returns a project that was learned from a service beside these tests, and what `init` printed.
+fn learn(name: &str) -> (TempDir, String) {
+    let folder = TempDir::new().expect("a folder");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/openapi");
+    let spec = tests.join(format!("{name}.yaml")).display().to_string();
+    let start = format!("exec python3 {} {{port}}", tests.join(format!("{name}.py")).display());
+    let (text, code) = ioxide(folder.path(), &["init", "--openapi", &spec, "--start", &start]);
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("contradiction"), "{text}");
+    let (checked, code) = ioxide(folder.path(), &["check", "--deny-warnings", "api.iox"]);
+    assert_eq!(code, 0, "{checked}");
+    (folder, text)
 }
 
 /// The service trims titles, counts looks and does not document a 404: none of it is a failure. Faults of state are.
@@ -111,21 +114,26 @@ fn state_is_learned_from_the_running_service() {
     if !has_program("python3") {
         return;
     }
-    let folder = TempDir::new().expect("a folder");
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/openapi");
-    let spec = tests.join("notes.yaml").display().to_string();
-    let start = format!("exec python3 {} {{port}}", tests.join("notes.py").display());
-    let (text, code) = ioxide(folder.path(), &["init", "--openapi", &spec, "--start", &start]);
-    assert_eq!(code, 0, "{text}");
+    let (folder, text) = learn("notes");
     assert!(text.contains("the model remembers: notes"), "{text}");
-    assert!(!text.contains("contradiction"), "{text}");
     assert!(text.contains("DELETE /notes/{id} answers 404, which is not documented"), "{text}");
-    let (checked, code) = ioxide(folder.path(), &["check", "--deny-warnings", "api.iox"]);
-    assert_eq!(code, 0, "{checked}");
-    let (text, code) = test_notes(&folder, "");
-    assert_eq!(code, Some(0), "{text}");
-    for fault in ["delete", "patch", "list", "long"] {
-        let (text, code) = test_notes(&folder, fault);
-        assert_eq!(code, Some(1), "{fault}: {text}");
+    assert!(text.contains("PUT /notes/{id}, which is not documented, is refused with 4xx"), "{text}");
+    for fault in ["", "delete", "patch", "list", "long", "method", "allow", "content"] {
+        let (text, code) = test_with(&folder, "NOTES_FAULT", fault);
+        assert_eq!(code, Some(i32::from(!fault.is_empty())), "{fault}: {text}");
+    }
+}
+
+/// Forms in parts with files, things without a collection, and documented defaults.
+#[test]
+fn finds_faults_of_forms_singletons_and_defaults() {
+    if !has_program("python3") {
+        return;
+    }
+    let (folder, text) = learn("studio");
+    assert!(text.contains("the model remembers: photos, /photos/{id}/frame, /settings"), "{text}");
+    for fault in ["", "copies", "file", "default", "theme", "patch", "frame"] {
+        let (text, code) = test_with(&folder, "STUDIO_FAULT", fault);
+        assert_eq!(code, Some(i32::from(!fault.is_empty())), "{fault}: {text}");
     }
 }

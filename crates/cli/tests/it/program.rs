@@ -18,7 +18,11 @@ pub fn command_in(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(args).current_dir(folder).stdin(Stdio::null());
     // A slow machine tells progress where a fast one has nothing to tell.
-    command.env("NO_COLOR", "1").env("IOXIDE_PROGRESS", "off").env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+        .env_remove("GITHUB_ACTIONS")
+        .env("NO_COLOR", "1")
+        .env("IOXIDE_PROGRESS", "off")
+        .env("PYTHONDONTWRITEBYTECODE", "1");
     command
 }
 

@@ -177,6 +177,9 @@ fn the_schema_of_the_project_file_has_every_key() {
     let described = schema.pointer("/$defs/system/properties").and_then(Json::as_object).expect("properties");
     let described: BTreeSet<&str> = described.keys().map(String::as_str).collect();
     assert_eq!(described, ioxide_project::system_keys().into_iter().collect());
+    let suite = schema.pointer("/$defs/suite/properties").and_then(Json::as_object).expect("properties");
+    let suite: BTreeSet<&str> = suite.keys().map(String::as_str).collect();
+    assert_eq!(suite, ioxide_project::SUITE_OPTIONS.into_iter().chain(["model", "args"]).collect());
     let mut found = 0;
     let mut folders = vec![root().join("examples")];
     while let Some(folder) = folders.pop() {

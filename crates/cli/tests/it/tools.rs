@@ -1,5 +1,7 @@
 //! Commands around the work: `doctor`, `watch`, `completions`, `man`, `schema`, and `step --at`.
 
+use clap::CommandFactory;
+use ioxide_cli::args::CliArgs;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -155,6 +157,40 @@ fn bash_completes_commands() {
     assert_eq!(stdout(&output).trim(), "doctor");
 }
 
+/// Defect: `--sut` proposed files, never the systems of the project.
+#[test]
+fn bash_completes_the_systems_of_the_project() {
+    if !ioxide_test_support::has_program("bash") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = "[sut.login]\nkind = \"stdio\"\n[sut.login.inputs]\n[sut.buggy]\nkind = \"stdio\"\n";
+    fs::write(folder.path().join("ioxide.toml"), project).expect("written");
+    let script = stdout(&run(&["completions", "bash"]));
+    let mut child = Command::new("bash")
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("bash runs");
+    let ask =
+        "COMP_WORDS=(ioxide test --sut l); COMP_CWORD=3; _ioxide ioxide l --sut; echo \"${COMPREPLY[@]}\"";
+    write!(child.stdin.take().expect("a pipe"), "{script}\n{ask}\n").expect("bash listens");
+    assert_eq!(stdout(&child.wait_with_output().expect("bash ends")).trim(), "login");
+    for (shell, part) in [("fish", "complete -c ioxide -l sut -x -a"), ("zsh", ":SUT:_ioxide_systems")] {
+        assert!(stdout(&run(&["completions", shell])).contains(part), "{shell}");
+    }
+}
+
+/// Defect: fish showed paragraphs beside options.
+#[test]
+fn helps_in_completions_are_short() {
+    let script = stdout(&run(&["completions", "fish"]));
+    let helps = script.lines().filter_map(|line| line.split(" -d '").nth(1)?.split('\'').next());
+    let longest = helps.max_by_key(|help| help.chars().count()).expect("options have helps");
+    assert!(longest.chars().count() <= 80, "{longest}");
+}
+
 #[test]
 fn every_command_has_a_manual_page() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -173,6 +209,53 @@ fn schema_of(name: &str) -> Json {
     let output = run(&["schema", name]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Commands whose results are small and quick, with `--json`.
+const PRINTED: [(&str, &[&str]); 13] = [
+    ("check", &["examples/adder.iox", "examples/slot-machine.iox"]),
+    ("complete", &["examples/adder.iox"]),
+    ("conform", &["examples/brp/m3.iox", "examples/brp/spec.iox"]),
+    ("refine", &["examples/adder.iox", "examples/adder.iox"]),
+    ("equiv", &["examples/adder.iox", "examples/adder.iox"]),
+    ("diff", &["examples/fsm/handshake-v1.dot", "examples/fsm/handshake-v2.dot"]),
+    ("fsm", &["examples/fsm/handshake-v1.dot", "--suite", "hsi"]),
+    ("kill", &["examples/adder.iox"]),
+    ("mutate", &["examples/adder.iox"]),
+    ("purposes", &["examples/adder.iox"]),
+    ("score", &["examples/adder.iox", "random", "--runs", "1", "--steps", "5", "--seed", "1"]),
+    ("test", &["examples/brp/spec.iox", "--sut", "model:examples/brp/m3.iox", "--seed", "2"]),
+    ("test", &["examples/adder.iox", "--sut", "model:examples/adder.iox", "--seed", "2", "--steps", "50"]),
+];
+
+#[test]
+fn what_json_prints_keeps_its_schema() {
+    for (command, args) in PRINTED {
+        let output = run(&[&[command][..], args, &["--json"]].concat());
+        let printed: Json =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command}: {error}"));
+        let schema = schema_of(&format!("output-{command}"));
+        assert_eq!(schema::violations(&schema, &printed), Vec::<String>::new(), "{command} {args:?}");
+        let mut broken = printed;
+        broken["version"] = 0.into();
+        assert!(!schema::violations(&schema, &broken).is_empty(), "{command}");
+    }
+}
+
+/// A new command with `--json` needs a schema.
+#[test]
+fn every_command_with_json_has_a_schema() {
+    let listed = stdout(&run(&["schema"]));
+    // The first prints the measurements of the project, the second writes files with schemas, the third prints what the
+    // command prints whose parts are merged.
+    let others = ["bench", "campaign", "merge", "case"];
+    for command in CliArgs::command().get_subcommands() {
+        let has_json = command.get_arguments().any(|arg| arg.get_long() == Some("json"));
+        let name = command.get_name();
+        if has_json && !others.contains(&name) {
+            assert!(listed.contains(&format!("output-{name} ")), "`{name} --json` has no schema");
+        }
+    }
 }
 
 /// Every line of `file` keeps the schema, and a broken one does not.

@@ -69,6 +69,7 @@ impl Launcher for Arc<Steps> {
                 doubts: 0,
                 machine_lag: None,
                 thinned: None,
+                taken: None,
             }),
         )
     }

@@ -39,6 +39,7 @@ fn finished(run: u64, outcome: RunOutcome) -> EventKind {
         doubts: 0,
         machine_lag: None,
         thinned: None,
+        taken: None,
     })
 }
 

@@ -32,6 +32,8 @@ struct RecordView {
     cut: bool,
     /// The first runs; where there are too many, failing ones before others.
     runs: Vec<BriefView>,
+    /// True if it is a history of concurrent clients, with a page of its own and no runs.
+    history: bool,
 }
 
 /// A run in one line.
@@ -102,6 +104,7 @@ impl RecordView {
             n_failed,
             cut: recording.is_cut || runs.len() > MAX_RUNS,
             runs: listed.map(|(at, run)| brief_view(run, at)).collect(),
+            history: recording.page.is_some(),
         }
     }
 }

@@ -37,14 +37,22 @@ fn add_events(line: usize, form: EdnForm, events: &mut Vec<ForeignEvent>) -> Res
     Ok(())
 }
 
-/// Returns the event of a map; `None` for those of the nemesis, which is no client.
+/// Returns the event of a map; `None` for those of the nemesis, which is no client: its process is a keyword.
 fn event_of(line: usize, entries: Vec<(EdnForm, EdnForm)>) -> Result<Option<ForeignEvent>, ReadProblem> {
     let mut fields = Map::new();
-    let mut is_client = false;
+    let mut is_client = true;
     for (key, value) in entries {
         let EdnForm::Word(key) = key else { continue };
-        is_client |= key == "process" && matches!(value, EdnForm::Number(_));
-        fields.insert(key, value.into_json());
+        if key == "process" {
+            is_client = match value {
+                EdnForm::Number(_) | EdnForm::Text(_) => true,
+                EdnForm::Word(_) => false,
+                _ => return Err(ReadProblem::Edn("a process is a number, a text or a keyword")),
+            };
+        }
+        if fields.insert(key, value.into_json()).is_some() {
+            return Err(ReadProblem::Edn("a map has a key twice"));
+        }
     }
     let text = |key: &'static str| match fields.get(key) {
         Some(Json::String(text)) => Ok(text.clone()),
@@ -61,39 +69,48 @@ fn event_of(line: usize, entries: Vec<(EdnForm, EdnForm)>) -> Result<Option<Fore
     Ok(Some(ForeignEvent { line, client, kind, operation, fields, ns }))
 }
 
-/// Reads log lines: what follows ` - ` is a process, a type, an operation and a value. Lines without one of the four
-/// types are no events.
+/// Reads log lines: a process, a type, an operation and a value, after whatever the logger writes before them. Lines
+/// without one of the four types are no events.
 pub(super) fn read_log(text: &str) -> Result<Vec<ForeignEvent>, HistoryReadError> {
     let mut events = Vec::new();
     for (at, line) in text.lines().enumerate() {
-        let has_type = [":invoke", ":ok", ":fail", ":info"]
-            .iter()
-            .any(|word| line.split_whitespace().any(|part| part == *word));
-        if has_type {
-            events.extend(log_event(at + 1, line)?);
+        if let Some(event) = find_log_event(line) {
+            events.extend(log_event(at + 1, event)?);
         }
     }
     Ok(events)
 }
 
-fn log_event(number: usize, line: &str) -> Result<Option<ForeignEvent>, HistoryReadError> {
-    let event = line.split_once(" - ").map_or(line, |(_, event)| event);
+/// Returns the part of a line that is an event: from the word before the first type.
+fn find_log_event(line: &str) -> Option<&str> {
+    let mut before = None;
+    for word in line.split_whitespace() {
+        if [":invoke", ":ok", ":fail", ":info"].contains(&word) {
+            return before;
+        }
+        let start = word.as_ptr() as usize - line.as_ptr() as usize;
+        before = Some(&line[start..]);
+    }
+    None
+}
+
+fn log_event(number: usize, event: &str) -> Result<Option<ForeignEvent>, HistoryReadError> {
     let mut reader = EdnReader { line: number, ..EdnReader::new(event) };
     let mut next = || reader.next_form().map(|form| form.map(|(_, form)| form));
-    let (process, kind, operation, value) = (next()?, next()?, next()?, next()?);
     let missing = |key| ReadProblem::MissingKey(key).at(number);
-    let client = match process {
-        Some(EdnForm::Number(process)) => process.to_string(),
-        // The nemesis is no client.
-        Some(EdnForm::Word(_)) => return Ok(None),
-        _ => return Err(missing("process")),
-    };
-    let Some(EdnForm::Word(kind)) = kind else { return Err(missing("type")) };
-    let Some(EdnForm::Word(operation)) = operation else { return Err(missing("f")) };
+    // Something else than a number is the nemesis, or the text of another part of the program.
+    let Ok(Some(EdnForm::Number(process))) = next() else { return Ok(None) };
+    let Some(EdnForm::Word(kind)) = next()? else { return Err(missing("type")) };
+    let Some(EdnForm::Word(operation)) = next()? else { return Err(missing("f")) };
     let kind = EventType::parse(&kind).map_err(|problem| problem.at(number))?;
-    let value = value.map_or(Json::Null, EdnForm::into_json);
+    let value = match (next(), kind) {
+        (Ok(value), _) => value.map_or(Json::Null, EdnForm::into_json),
+        // What follows an operation without an answer is often the text of an exception.
+        (Err(_), EventType::Info | EventType::Fail) => Json::Null,
+        (Err(error), EventType::Invoke | EventType::Ok) => return Err(error),
+    };
     let fields = Map::from_iter([("value".to_owned(), value)]);
-    Ok(Some(ForeignEvent { line: number, client, kind, operation, fields, ns: None }))
+    Ok(Some(ForeignEvent { line: number, client: process.to_string(), kind, operation, fields, ns: None }))
 }
 
 /// A value of EDN.
@@ -149,7 +166,7 @@ impl<'t> EdnReader<'t> {
 
     /// Reads the next value with its line; `None` at the end of the text.
     fn next_form(&mut self) -> EdnResult<Option<(usize, EdnForm)>> {
-        self.skip_blanks();
+        self.skip_blanks(0)?;
         let line = self.line;
         if self.rest.is_empty() { Ok(None) } else { Ok(Some((line, self.form(0)?))) }
     }
@@ -161,24 +178,29 @@ impl<'t> EdnReader<'t> {
         Some(sign)
     }
 
-    /// Skips blanks, commas and comments.
-    fn skip_blanks(&mut self) {
+    /// Skips blanks, commas, comments and discarded values.
+    fn skip_blanks(&mut self, depth: usize) -> EdnResult<()> {
         while let Some(sign) = self.rest.chars().next() {
             match sign {
                 ';' => while self.next_char().is_some_and(|sign| sign != '\n') {},
+                '#' if self.rest.starts_with("#_") => {
+                    self.rest = &self.rest[2..];
+                    self.form(depth + 1)?;
+                }
                 sign if sign == ',' || sign.is_whitespace() => {
                     self.next_char();
                 }
-                _ => return,
+                _ => break,
             }
         }
+        Ok(())
     }
 
     fn form(&mut self, depth: usize) -> EdnResult<EdnForm> {
         if depth > MAX_DEPTH {
             return self.problem("values are nested too deeply");
         }
-        self.skip_blanks();
+        self.skip_blanks(depth)?;
         match self.rest.chars().next() {
             None => self.problem("the text ends within a value"),
             Some('"') => self.text(),
@@ -186,32 +208,53 @@ impl<'t> EdnReader<'t> {
             Some('(') => self.items(')', depth),
             Some('{') => self.map(depth),
             Some('#') => self.dispatch(depth),
+            Some('\\') => self.character(),
             Some(']' | ')' | '}') => self.problem("a bracket is closed that was not opened"),
             Some(_) => self.atom(),
         }
     }
 
-    /// Reads a set, a discarded value or a tagged one, whose tag is left out: `#jepsen.history.Op{...}`.
+    /// Reads a set, a symbolic value (`##Inf`), or a tagged value, whose tag is left out: `#jepsen.history.Op{...}`.
     fn dispatch(&mut self, depth: usize) -> EdnResult<EdnForm> {
         self.next_char();
         if self.rest.starts_with('{') {
             return self.items('}', depth);
         }
-        if self.rest.starts_with('_') {
+        if self.rest.starts_with('#') {
             self.next_char();
-            self.form(depth + 1)?;
-            return self.form(depth + 1);
+            return self.atom();
         }
         let tag = self.rest.find(|sign: char| sign.is_whitespace() || "{[(\"".contains(sign));
         self.rest = &self.rest[tag.unwrap_or(self.rest.len())..];
         self.form(depth + 1)
     }
 
+    /// Reads a character, `\a` or `\newline`, as a text.
+    fn character(&mut self) -> EdnResult<EdnForm> {
+        self.next_char();
+        let Some(first) = self.next_char() else { return self.problem("the text ends within a character") };
+        let end = self.rest.find(|sign: char| !sign.is_alphanumeric()).unwrap_or(self.rest.len());
+        let (more, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let name = format!("{first}{more}");
+        let code = name.strip_prefix('u').and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let text = match (name.as_str(), code.and_then(char::from_u32)) {
+            (name, _) if more.is_empty() => name.to_owned(),
+            ("newline", _) => "\n".to_owned(),
+            ("return", _) => "\r".to_owned(),
+            ("space", _) => " ".to_owned(),
+            ("tab", _) => "\t".to_owned(),
+            (_, Some(sign)) => sign.to_string(),
+            _ => return self.problem("this character is not known"),
+        };
+        Ok(EdnForm::Text(text))
+    }
+
     fn items(&mut self, end: char, depth: usize) -> EdnResult<EdnForm> {
         self.next_char();
         let mut items = Vec::new();
         loop {
-            self.skip_blanks();
+            self.skip_blanks(depth)?;
             if self.rest.starts_with(end) {
                 self.next_char();
                 return Ok(EdnForm::Items(items));
@@ -245,6 +288,8 @@ impl<'t> EdnReader<'t> {
                     Some('n') => text.push('\n'),
                     Some('t') => text.push('\t'),
                     Some('r') => text.push('\r'),
+                    Some('b') => text.push('\u{8}'),
+                    Some('f') => text.push('\u{c}'),
                     Some('u') => text.push(self.code_point()?),
                     Some(sign @ ('"' | '\\')) => text.push(sign),
                     _ => return self.problem("this escape is not known"),

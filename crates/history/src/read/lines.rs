@@ -1,29 +1,32 @@
-//! Our own format: lines of JSON.
+//! Our own format: lines of JSON, in the order of time.
 //!
 //! ```text
 //! {"ioxide-history": 1}
-//! {"client": "a", "call": {"label": "write", "args": {"v": 3}}, "ns": 1200}
-//! {"client": "a", "return": {"label": "written"}, "ns": 3400}
-//! {"client": "b", "open": true}
-//! {"client": "c", "void": true}
-//! {"fault": "pause", "from_ns": 1000, "to_ns": 4000}
+//! {"client": 1, "call": "write", "args": {"v": 3}, "at": 1200}
+//! {"client": 1, "return": "written", "at": 3400}
+//! {"client": 2, "open": true}
+//! {"client": 3, "void": true}
+//! {"fault": "pause", "from": 1000, "to": 4000}
 //! ```
+//!
+//! The first line and the instants, in nanoseconds, may be missing.
 
 use std::fmt;
 
+use ioxide_model::label::Label;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
 use super::{HistoryMessageKind, HistoryReadError, LabelMaker, ReadProblem};
 use crate::history::{History, HistoryBuilder, HistoryFault};
 
-/// The key of the first line.
+/// The key of the line that names the format.
 pub const FORMAT_KEY: &str = "ioxide-history";
 
 /// The version of the format.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// The first line.
+/// The line that names the format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct VersionLine {
@@ -31,19 +34,21 @@ struct VersionLine {
     version: u64,
 }
 
-/// A line after the first.
+/// A line about an operation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EventLine {
     client: ClientName,
-    call: Option<MessageLine>,
+    call: Option<MessageField>,
     #[serde(rename = "return")]
-    answer: Option<MessageLine>,
+    answer: Option<MessageField>,
+    args: Option<Map<String, Json>>,
     #[serde(default)]
     open: bool,
     #[serde(default)]
     void: bool,
-    ns: Option<u64>,
+    #[serde(alias = "ns")]
+    at: Option<u64>,
 }
 
 /// A line about a fault that was injected.
@@ -51,17 +56,38 @@ struct EventLine {
 #[serde(deny_unknown_fields)]
 struct FaultLine {
     fault: String,
-    from_ns: u64,
-    to_ns: u64,
+    #[serde(alias = "from_ns")]
+    from: u64,
+    #[serde(alias = "to_ns")]
+    to: u64,
 }
 
-/// A message.
+/// A message: its name, with the fields beside it in `args`, or both together as traces have them.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "the name of a message, with its fields in `args` beside it")]
+enum MessageField {
+    Name(String),
+    Whole(MessageLine),
+}
+
+/// A message as traces have it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MessageLine {
     label: String,
     #[serde(default)]
     args: Map<String, Json>,
+}
+
+impl MessageField {
+    /// Joins the message with the fields that stand beside it.
+    fn join(self, beside: Option<Map<String, Json>>) -> Result<MessageLine, ReadProblem> {
+        match (self, beside) {
+            (Self::Name(label), args) => Ok(MessageLine { label, args: args.unwrap_or_default() }),
+            (Self::Whole(message), None) => Ok(message),
+            (Self::Whole(_), Some(_)) => Err(ReadProblem::TwiceArgs),
+        }
+    }
 }
 
 /// The name of a client: a text or a number.
@@ -91,17 +117,14 @@ impl<'de> Deserialize<'de> for ClientName {
 
 /// Reads lines of our own format.
 pub(super) fn read_lines(text: &str, make_label: LabelMaker<'_>) -> Result<History, HistoryReadError> {
-    let mut builder = HistoryBuilder::default();
+    let mut reader = LineReader { builder: HistoryBuilder::default(), latest: 0, make_label };
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (number, (at, line)) in lines.enumerate() {
-        let problem = |problem: ReadProblem| problem.at(at + 1);
-        if number == 0 {
-            read_version(line).map_err(problem)?;
-        } else {
-            add_line(&mut builder, line, make_label).map_err(problem)?;
-        }
+        let read =
+            if number == 0 && line.contains(FORMAT_KEY) { read_version(line) } else { reader.add(line) };
+        read.map_err(|problem| problem.at(at + 1))?;
     }
-    Ok(builder.finish())
+    Ok(reader.builder.finish())
 }
 
 fn read_version(line: &str) -> Result<(), ReadProblem> {
@@ -114,27 +137,52 @@ fn read_version(line: &str) -> Result<(), ReadProblem> {
     }
 }
 
-fn add_line(builder: &mut HistoryBuilder, line: &str, make_label: LabelMaker<'_>) -> Result<(), ReadProblem> {
-    if let Ok(FaultLine { fault, from_ns, to_ns }) = serde_json::from_str(line) {
-        builder.add_fault(HistoryFault { name: fault.into(), from_ns, to_ns });
-        return Ok(());
-    }
-    let event: EventLine =
-        serde_json::from_str(line).map_err(|error| ReadProblem::Json(error.to_string()))?;
-    let EventLine { client: ClientName(client), call, answer, open, void, ns } = event;
-    let label = |message: MessageLine, direction| {
-        make_label(&message.label, &message.args, direction).map_err(ReadProblem::Message)
-    };
-    match (call, answer, open, void) {
-        (Some(call), None, false, false) => {
-            builder.call(&client, label(call, HistoryMessageKind::Input)?, ns)?
+/// A reader of lines after the one that names the format.
+struct LineReader<'l> {
+    builder: HistoryBuilder,
+    /// The latest instant so far.
+    latest: u64,
+    make_label: LabelMaker<'l>,
+}
+
+impl LineReader<'_> {
+    fn add(&mut self, line: &str) -> Result<(), ReadProblem> {
+        if let Ok(FaultLine { fault, from, to }) = serde_json::from_str(line) {
+            self.builder.add_fault(HistoryFault { name: fault.into(), from_ns: from, to_ns: to });
+            return Ok(());
         }
-        (None, Some(answer), false, false) => {
-            builder.answer(&client, label(answer, HistoryMessageKind::Output)?, ns)?
+        let event: EventLine =
+            serde_json::from_str(line).map_err(|error| ReadProblem::Json(error.to_string()))?;
+        let EventLine { client: ClientName(client), call, answer, args, open, void, at } = event;
+        self.check_time(at)?;
+        match (call, answer, open, void) {
+            (Some(call), None, false, false) => {
+                let input = self.label(call.join(args)?, HistoryMessageKind::Input)?;
+                self.builder.call(&client, input, at)?
+            }
+            (None, Some(answer), false, false) => {
+                let output = self.label(answer.join(args)?, HistoryMessageKind::Output)?;
+                self.builder.answer(&client, output, at)?
+            }
+            (None, None, true, false) if args.is_none() => self.builder.leave_open(&client)?,
+            (None, None, false, true) if args.is_none() => self.builder.void(&client)?,
+            _ => return Err(ReadProblem::NoEvent),
         }
-        (None, None, true, false) => builder.leave_open(&client)?,
-        (None, None, false, true) => builder.void(&client)?,
-        _ => return Err(ReadProblem::NoEvent),
+        Ok(())
     }
-    Ok(())
+
+    fn label(&self, message: MessageLine, kind: HistoryMessageKind) -> Result<Label, ReadProblem> {
+        (self.make_label)(&message.label, &message.args, kind).map_err(ReadProblem::Message)
+    }
+
+    /// The order of the lines counts, so an instant before an earlier one means that some operations would be taken
+    /// for one after the other that were not: a history like that is refused rather than judged.
+    fn check_time(&mut self, at: Option<u64>) -> Result<(), ReadProblem> {
+        let Some(at) = at else { return Ok(()) };
+        if at < self.latest {
+            return Err(ReadProblem::TimeGoesBack { at, latest: self.latest });
+        }
+        self.latest = at;
+        Ok(())
+    }
 }

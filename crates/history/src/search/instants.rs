@@ -32,11 +32,44 @@ struct OpenOperations {
 }
 
 /// An operation that was placed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Placement {
     Returned(usize),
     /// The next of the open operations with this number.
     Open(usize),
+    /// An operation that overwrites the state, in front of the overwriting one at this place of the order.
+    Hidden(usize, usize),
+}
+
+/// An overwriting operation that was placed.
+#[derive(Clone, Copy)]
+struct PlacedOverwrite {
+    /// Its place in the order.
+    place: usize,
+    /// The position of the return at which it was placed.
+    position: u32,
+    /// True if it was placed before its own return.
+    is_early: bool,
+}
+
+/// The differences between configurations with the same event, placed operations and belief.
+#[derive(Clone, PartialEq, Eq)]
+struct ReachedWith {
+    /// The number of each of the open operations that are placed.
+    used: Box<[u32]>,
+    /// The position at which an overwriting operation was placed last; 0 if there is none.
+    overwritten: u32,
+    /// True if the last placed operation is an overwriting one that has not returned, so that no other may follow.
+    is_bound: bool,
+}
+
+impl ReachedWith {
+    /// Returns whether everything that is possible after `other` is possible here.
+    fn can_do_as_much_as(&self, other: &Self) -> bool {
+        self.used.iter().zip(&*other.used).all(|(mine, theirs)| mine <= theirs)
+            && self.overwritten >= other.overwritten
+            && self.is_bound <= other.is_bound
+    }
 }
 
 /// A choice point: a return whose operation is not placed yet.
@@ -69,8 +102,10 @@ pub(super) struct InstantSearch<'s, 'c, 'm> {
     /// The number of each of the open operations that are placed.
     used: Vec<u32>,
     order: Vec<Placement>,
-    /// For every configuration seen, the least sets of open operations with which it was reached.
-    seen: FxHashMap<ConfigurationKey, Vec<Box<[u32]>>>,
+    /// The overwriting operations in the order.
+    overwrites: Vec<PlacedOverwrite>,
+    /// For every configuration seen, the best ways in which it was reached.
+    seen: FxHashMap<ConfigurationKey, Vec<ReachedWith>>,
     furthest: Option<(usize, Vec<usize>, BeliefId)>,
     ends: BTreeSet<BeliefId>,
 }
@@ -103,6 +138,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             open,
             used,
             order: Vec::new(),
+            overwrites: Vec::new(),
             seen: FxHashMap::default(),
             furthest: None,
             ends: BTreeSet::new(),
@@ -140,7 +176,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
                 descent = Descent::Seen;
                 continue;
             };
-            self.place(placement);
+            self.place(placement, event);
             if next == BeliefId::UNSPECIFIED {
                 return Ok(SearchOutcome::Unspecified(self.placed_operations()));
             }
@@ -149,11 +185,29 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
         }
     }
 
-    fn place(&mut self, placement: Placement) {
-        if let Placement::Open(at) = placement {
-            self.used[at] += 1;
+    /// Places an operation at the return number `event`.
+    fn place(&mut self, placement: Placement, event: usize) {
+        let class = match placement {
+            Placement::Open(at) => {
+                self.used[at] += 1;
+                Some(self.open[at].class)
+            }
+            Placement::Returned(operation) => Some(self.operations[operation].class),
+            // What follows it at once has overwritten the state already.
+            Placement::Hidden(..) => None,
+        };
+        if class.is_some_and(|class| self.space.is_overwriting(class)) {
+            let ReturnEvent { operation, position, .. } = self.returns[event];
+            let is_early = placement != Placement::Returned(operation);
+            self.overwrites.push(PlacedOverwrite { place: self.order.len(), position, is_early });
         }
         self.order.push(placement);
+    }
+
+    /// Returns whether the last placed operation is an overwriting one that has not returned. Another overwriting one
+    /// need not follow it: without the first the state would be the same, and it could be placed later all the same.
+    fn is_bound(&self) -> bool {
+        self.overwrites.last().is_some_and(|last| last.is_early && last.place + 1 == self.order.len())
     }
 
     /// Takes back every placement after the first `len`.
@@ -162,6 +216,9 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             if let Placement::Open(at) = placement {
                 self.used[at] -= 1;
             }
+        }
+        while self.overwrites.last().is_some_and(|last| last.place >= len) {
+            self.overwrites.pop();
         }
     }
 
@@ -211,13 +268,14 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
     /// Records a configuration; false if one that can do at least as much was seen.
     fn is_new(&mut self, event: usize, placed: u128, belief: BeliefId) -> bool {
         let event = u32::try_from(event).expect("fewer than 2^32 events");
+        let overwritten = self.overwrites.last().map_or(0, |last| last.position);
+        let reached = ReachedWith { used: self.used.clone().into(), overwritten, is_bound: self.is_bound() };
         let known = self.seen.entry((event, placed, belief)).or_default();
-        let fits_in = |a: &[u32], b: &[u32]| a.iter().zip(b).all(|(a, b)| a <= b);
-        if known.iter().any(|least| fits_in(least, &self.used)) {
+        if known.iter().any(|other| other.can_do_as_much_as(&reached)) {
             return false;
         }
-        known.retain(|least| !fits_in(&self.used, least));
-        known.push(self.used.clone().into());
+        known.retain(|other| !reached.can_do_as_much_as(other));
+        known.push(reached);
         true
     }
 
@@ -238,7 +296,17 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
                 candidates.push((Placement::Open(at), None, open.class));
             }
         }
+        let is_bound = self.is_bound();
+        let mine_overwrites = self.space.is_overwriting(mine);
+        let is_other =
+            |&(_, _, class): &(Placement, Option<u8>, OperationClassId)| !self.space.is_overwriting(class);
+        let has_others = candidates.iter().any(is_other);
         for (placement, slot, class) in candidates {
+            let overwrites = self.space.is_overwriting(class);
+            // It would be overwritten at once, and can wait (see `is_bound`).
+            if overwrites && (is_bound || mine_overwrites && !has_others) {
+                continue;
+            }
             let next = self.space.step(belief, class);
             let is_open = matches!(placement, Placement::Open(_));
             // An open operation without effect needs no place.
@@ -247,14 +315,28 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             }
             let choice = SearchChoice { placement, slot, next };
             let helps = self.space.step(next, mine);
-            if self.may_go_to(helps) { helpful.push(choice) } else { others.push(choice) }
+            if self.may_go_to(helps) {
+                helpful.push(choice);
+            } else if !overwrites || has_others {
+                others.push(choice);
+            }
         }
         // The stack of choices is read from its end.
         others.reverse();
         helpful.reverse();
         others.append(&mut helpful);
         let next = self.space.step(belief, mine);
-        if self.may_go_to(next) {
+        if !self.may_go_to(next) {
+            return others;
+        }
+        let call = self.operations[operation].call;
+        let later = self.overwrites.last().filter(|last| mine_overwrites && last.position > call);
+        if let Some(last) = later {
+            // The overwriting operation was placed when this one was running.
+            let placement = Placement::Hidden(operation, last.place);
+            others.push(SearchChoice { placement, slot: Some(slot), next: belief });
+        }
+        if !(is_bound && mine_overwrites) {
             others.push(SearchChoice { placement: Placement::Returned(operation), slot: Some(slot), next });
         }
         others
@@ -295,14 +377,25 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
     /// Returns the order so far. The n-th of interchangeable open operations is the one that was called n-th.
     fn placed_operations(&self) -> Vec<usize> {
         let mut used = vec![0; self.open.len()];
-        let operation = |placement: &Placement| match *placement {
-            Placement::Returned(operation) => operation,
-            Placement::Open(at) => {
-                used[at] += 1;
-                self.open[at].calls[used[at] - 1].1
+        let mut hidden: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for placement in &self.order {
+            if let Placement::Hidden(operation, before) = *placement {
+                hidden.entry(before).or_default().push(operation);
             }
-        };
-        self.order.iter().map(operation).collect()
+        }
+        let mut placed = Vec::new();
+        for (place, placement) in self.order.iter().enumerate() {
+            placed.extend(hidden.remove(&place).unwrap_or_default());
+            match *placement {
+                Placement::Returned(operation) => placed.push(operation),
+                Placement::Open(at) => {
+                    used[at] += 1;
+                    placed.push(self.open[at].calls[used[at] - 1].1);
+                }
+                Placement::Hidden(..) => (),
+            }
+        }
+        placed
     }
 }
 

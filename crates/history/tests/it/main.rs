@@ -7,4 +7,5 @@ mod models;
 mod random;
 mod reading;
 mod sequential;
+mod stateright;
 mod verdicts;

@@ -156,6 +156,18 @@ pub const REGISTER: &str = "model R { input read input write(v: 0..3) input cas(
     state swapping { emit swapped -> idle } state refusing { emit refused -> idle } }";
 
 /// Puts and takes in any order; a put may be lost without a trace.
+/// Two keys whose writes overwrite, and may write one of two values: a write that is cut off writes 0.
+pub const STORE: &str = "model S { input put(key: 0..1, v: 0..3) input drop(key: 0..1) input get(key: 0..1)
+    output stored output dropped output value(v: 0..3)
+    var entries: map<0..1, 0..3> = {} var wanted: 0..1 = 0
+    state idle {
+        on put { entries[key] = v } -> storing on put { entries[key] = 0 } -> storing
+        on drop { entries = entries.without(key) } -> dropping
+        on get { wanted = key } -> telling
+    }
+    state storing { emit stored -> idle } state dropping { emit dropped -> idle }
+    state telling { emit value(v: if entries.has(wanted) then entries[wanted] else 0) -> idle } }";
+
 pub const BAG: &str = "model B { input put(x: 0..2) input take output ok output got(x: 0..2) output empty
     var s: set<0..2> = {}
     state idle { on put { s = s + {x} } -> putting on put -> putting on take -> taking }

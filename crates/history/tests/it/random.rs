@@ -2,21 +2,24 @@
 //!
 //! `IOXIDE_HISTORIES=100000 cargo test -p ioxide-history --test it random:: -- --nocapture` tries that many.
 
+use std::collections::BTreeSet;
+
 use ioxide_history::{
-    Consistency, History, HistoryBuilder, HistoryConfig, HistoryVerdict, judge_history, prove_sequential,
+    Consistency, FailureCore, History, HistoryBuilder, HistoryConfig, HistoryVerdict, judge_history,
+    prove_sequential,
 };
 use ioxide_model::sts::Model;
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use ioxide_test_support::test_seeds;
 
-use super::models::{BAG, REGISTER, label, model};
+use super::models::{BAG, REGISTER, STORE, label, model};
 
 /// A small generator of random numbers (splitmix64), so that a seed means the same everywhere.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self, below: u64) -> u64 {
+    pub(super) fn roll(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,11 +29,11 @@ impl Dice {
 }
 
 /// A message: its name and values.
-type Message = (&'static str, Vec<i64>);
+pub(super) type Message = (&'static str, Vec<i64>);
 
 /// A model as code: the answers and next states of an input in a state, which is a bit set or a number.
-struct Reference {
-    text: &'static str,
+pub(super) struct Reference {
+    pub(super) text: &'static str,
     start: u8,
     inputs: fn(&mut Dice) -> Message,
     steps: fn(u8, &Message) -> Vec<(Message, u8)>,
@@ -38,7 +41,7 @@ struct Reference {
     guess: fn(&mut Dice, &Message) -> Message,
 }
 
-const MODELS: [Reference; 2] = [
+pub(super) const MODELS: [Reference; 3] = [
     Reference {
         text: REGISTER,
         start: 0,
@@ -47,6 +50,7 @@ const MODELS: [Reference; 2] = [
         guess: register_guess,
     },
     Reference { text: BAG, start: 0, inputs: bag_input, steps: bag_steps, guess: bag_guess },
+    Reference { text: STORE, start: 0, inputs: store_input, steps: store_steps, guess: store_guess },
 ];
 
 fn register_input(dice: &mut Dice) -> Message {
@@ -59,7 +63,7 @@ fn register_input(dice: &mut Dice) -> Message {
     }
 }
 
-fn register_steps(held: u8, input: &Message) -> Vec<(Message, u8)> {
+pub(super) fn register_steps(held: u8, input: &Message) -> Vec<(Message, u8)> {
     let held = i64::from(held);
     let (answer, next) = match (input.0, &input.1[..]) {
         ("read", _) => (("value", vec![held]), held),
@@ -105,26 +109,61 @@ fn bag_guess(dice: &mut Dice, input: &Message) -> Message {
     }
 }
 
+fn store_input(dice: &mut Dice) -> Message {
+    let (key, v) = (dice.roll(2) as i64, dice.roll(4) as i64);
+    match dice.roll(5) {
+        0 | 1 => ("put", vec![key, v]),
+        2 => ("drop", vec![key]),
+        _ => ("get", vec![key]),
+    }
+}
+
+/// The state has a digit to the base 5 for each key: 0 if it is not there, else one more than its value.
+fn store_steps(state: u8, input: &Message) -> Vec<(Message, u8)> {
+    let (low, high) = (state % 5, state / 5);
+    let is_first = input.1[0] == 0;
+    let with = |digit: u8| if is_first { digit + 5 * high } else { low + 5 * digit };
+    match (input.0, &input.1[..]) {
+        ("put", [_, v]) => vec![(("stored", vec![]), with(*v as u8 + 1)), (("stored", vec![]), with(1))],
+        ("drop", _) => vec![(("dropped", vec![]), with(0))],
+        _ => {
+            let held = if is_first { low } else { high };
+            vec![(("value", vec![i64::from(held.saturating_sub(1))]), state)]
+        }
+    }
+}
+
+fn store_guess(dice: &mut Dice, input: &Message) -> Message {
+    match input.0 {
+        "put" => ("stored", vec![]),
+        "drop" => ("dropped", vec![]),
+        _ => ("value", vec![dice.roll(4) as i64]),
+    }
+}
+
 /// An operation of a random history.
 #[derive(Debug)]
-struct RandomOperation {
-    client: usize,
-    input: Message,
-    output: Option<Message>,
-    call: usize,
-    ret: usize,
+pub(super) struct RandomOperation {
+    pub(super) client: usize,
+    pub(super) input: Message,
+    pub(super) output: Option<Message>,
+    pub(super) call: usize,
+    pub(super) ret: usize,
 }
 
 /// Makes a history by running the model, operations taking effect at random between call and return; some answers are
 /// then changed, and some are taken away.
-fn random_history(dice: &mut Dice, reference: &Reference) -> Vec<RandomOperation> {
-    let clients = 2 + dice.roll(3) as usize;
-    let wanted = 2 + dice.roll(5) as usize;
+pub(super) fn random_history(
+    dice: &mut Dice,
+    reference: &Reference,
+    clients: usize,
+    wanted: usize,
+) -> Vec<RandomOperation> {
     let mut operations: Vec<RandomOperation> = Vec::new();
     let mut running: Vec<Option<(usize, bool)>> = vec![None; clients];
     let mut gone = vec![false; clients];
     let (mut state, mut event) = (reference.start, 0);
-    for _ in 0..200 {
+    for _ in 0..wanted * 35 {
         let client = dice.roll(clients as u64) as usize;
         event += 1;
         match running[client] {
@@ -198,7 +237,7 @@ fn has_order(
     })
 }
 
-fn build(model: &Model, operations: &[RandomOperation]) -> History {
+pub(super) fn build(model: &Model, operations: &[RandomOperation]) -> History {
     let mut events: Vec<(usize, bool, &RandomOperation)> = Vec::new();
     for operation in operations {
         events.push((operation.call, false, operation));
@@ -231,17 +270,25 @@ fn random_histories_agree_with_all_permutations() {
         let mut solver = build_stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut model, &mut solver);
         let sequential = prove_sequential(&mut cx).unwrap();
-        for seed in test_seeds("IOXIDE_HISTORIES", 1_000, 50_000) {
-            let operations = random_history(&mut Dice(seed * 2 + which as u64), reference);
+        for seed in test_seeds("IOXIDE_HISTORIES", 1_000, 100_000) {
+            let mut dice = Dice(seed * 2 + which as u64);
+            let (clients, wanted) = (2 + dice.roll(3) as usize, 2 + dice.roll(5) as usize);
+            let operations = random_history(&mut dice, reference, clients, wanted);
             let history = build(&names, &operations);
             for consistency in [Consistency::Linearizable, Consistency::Sequential] {
                 let config = HistoryConfig { consistency, ..HistoryConfig::default() };
                 let judged = judge_history(&mut cx, &sequential, &history, &config);
                 let expected = has_order(reference, &operations, consistency, 0, reference.start);
                 let found = match judged.verdict {
-                    HistoryVerdict::Consistent(_) => true,
+                    HistoryVerdict::Consistent(orders) => {
+                        orders.iter().for_each(|it| assert_order(reference, &operations, consistency, it));
+                        let placed: usize = orders.iter().map(Vec::len).sum();
+                        let returned = operations.iter().filter(|it| it.output.is_some()).count();
+                        assert!(placed >= returned, "seed {seed}: {orders:?}");
+                        true
+                    }
                     HistoryVerdict::Inconsistent(core) => {
-                        assert_core(reference, &operations, consistency, &core.operations, seed);
+                        assert_core(reference, &operations, consistency, &core, seed);
                         false
                     }
                     other => panic!("seed {seed}: {other:?}"),
@@ -257,12 +304,42 @@ fn random_histories_agree_with_all_permutations() {
     println!("{} without an order, {} with one", counts[0], counts[1]);
 }
 
-/// Checks that the operations of the core contradict each other whatever the others did.
+/// Checks that an order, of all operations or of those of a part, respects time and is allowed.
+fn assert_order(
+    reference: &Reference,
+    operations: &[RandomOperation],
+    consistency: Consistency,
+    order: &[usize],
+) {
+    let mut states = BTreeSet::from([reference.start]);
+    for (place, &at) in order.iter().enumerate() {
+        let operation = &operations[at];
+        for &before in &order[..place] {
+            let before = &operations[before];
+            let is_wrong = match consistency {
+                Consistency::Linearizable => operation.ret < before.call,
+                Consistency::Sequential => operation.client == before.client && operation.call < before.call,
+            };
+            assert!(!is_wrong, "{order:?}: {operations:?}");
+        }
+        let allowed = |(answer, next): (Message, u8)| {
+            operation.output.as_ref().is_none_or(|output| *output == answer).then_some(next)
+        };
+        let next = |&state: &u8| (reference.steps)(state, &operation.input).into_iter().filter_map(allowed);
+        states = states.iter().flat_map(next).collect();
+        assert!(!states.is_empty(), "{order:?}: {operations:?}");
+    }
+    let distinct: BTreeSet<&usize> = order.iter().collect();
+    assert_eq!(distinct.len(), order.len(), "an operation is placed once");
+}
+
+/// Checks that the operations of the core contradict each other whatever the others did: from the start, or from every
+/// state that is possible at the last cut.
 fn assert_core(
     reference: &Reference,
     operations: &[RandomOperation],
     consistency: Consistency,
-    core: &[usize],
+    core: &FailureCore,
     seed: u64,
 ) {
     let relaxed: Vec<RandomOperation> = operations
@@ -270,7 +347,7 @@ fn assert_core(
         .enumerate()
         .map(|(at, operation)| {
             let (client, input, call) = (operation.client, operation.input.clone(), operation.call);
-            if core.contains(&at) {
+            if core.operations.contains(&at) {
                 RandomOperation { client, input, output: operation.output.clone(), call, ret: operation.ret }
             } else {
                 // An open operation still follows what its client did before.
@@ -279,9 +356,57 @@ fn assert_core(
             }
         })
         .collect();
-    assert!(!core.is_empty());
-    assert!(
-        !has_order(reference, &relaxed, consistency, 0, reference.start),
-        "seed {seed}: {core:?} of {operations:?}"
-    );
+    assert!(!core.operations.is_empty());
+    let (mut starts, mut since) = (BTreeSet::from([reference.start]), 0);
+    if let Some(states) = &core.since {
+        since = last_cut(operations, operations[core.stuck].ret).expect("the core starts at a cut");
+        let past: Vec<&RandomOperation> = operations.iter().filter(|it| it.call < since).collect();
+        starts.clear();
+        collect_ends(reference, &past, 0, reference.start, &mut starts);
+        assert_eq!(states.len(), starts.len(), "seed {seed}: the states at the cut");
+    }
+    let rest: Vec<RandomOperation> =
+        relaxed.into_iter().filter(|operation| operation.call >= since).collect();
+    for start in starts {
+        assert!(
+            !has_order(reference, &rest, consistency, 0, start),
+            "seed {seed}: {:?} of {operations:?}",
+            core.operations
+        );
+    }
+}
+
+/// Returns the last call before `end` at which no operation runs or is open.
+fn last_cut(operations: &[RandomOperation], end: usize) -> Option<usize> {
+    let is_cut = |call: &usize| {
+        let mut earlier = operations.iter().filter(|other| other.call < *call).peekable();
+        *call < end && earlier.peek().is_some() && earlier.all(|other| other.ret < *call)
+    };
+    operations.iter().map(|operation| operation.call).filter(is_cut).max()
+}
+
+/// Collects the states after all orders of operations that have all returned.
+fn collect_ends(
+    reference: &Reference,
+    operations: &[&RandomOperation],
+    placed: u32,
+    state: u8,
+    ends: &mut BTreeSet<u8>,
+) {
+    let is_placed = |at: usize| placed & 1 << at != 0;
+    let left: Vec<usize> = (0..operations.len()).filter(|&at| !is_placed(at)).collect();
+    if left.is_empty() {
+        ends.insert(state);
+    }
+    for &at in &left {
+        let operation = operations[at];
+        if left.iter().any(|&other| operations[other].ret < operation.call) {
+            continue;
+        }
+        for (answer, next) in (reference.steps)(state, &operation.input) {
+            if operation.output.as_ref() == Some(&answer) {
+                collect_ends(reference, operations, placed | 1 << at, next, ends);
+            }
+        }
+    }
 }

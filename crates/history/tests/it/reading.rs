@@ -110,6 +110,94 @@ fn mistakes_have_their_line() {
 }
 
 #[test]
+fn lines_need_no_first_line_and_no_instants() {
+    let model = example("register.iox");
+    let call = |client: &str, at: &str| {
+        format!(r#"{{"client": {client}, "call": "write", "args": {{"v": 3}}{at}}}"#)
+    };
+    let answer = |client: &str, at: &str| format!(r#"{{"client": {client}, "return": "written"{at}}}"#);
+    let text = [call("1", ""), answer("1", ""), call("2", ""), r#"{"client": 2, "open": true}"#.to_owned()];
+    let history = read(&model, &text.join("\r\n")).unwrap();
+    assert_eq!((history.operations.len(), history.count_open()), (2, 1));
+    // A message may be written as in traces, and an instant as `ns`.
+    let whole = r#"{"client": "1", "call": {"label": "write", "args": {"v": 3}}, "ns": 7}"#;
+    let history = read(&model, &format!("\u{feff}{whole}\n{}", answer("1", ", \"at\": 9"))).unwrap();
+    assert_eq!(history.operations[0].called_ns, Some(7));
+    let problem = |lines: &[String]| read(&model, &lines.join("\n")).unwrap_err().to_string();
+    assert_eq!(
+        problem(&[call("1", ", \"at\": 9"), answer("1", ", \"at\": 8")]),
+        "line 2: this instant, 8, is before an earlier one, 9; sort the lines by `at`"
+    );
+    assert!(problem(&[call("1", ", \"at\": -1")]).starts_with("line 1: invalid value: integer `-1`"));
+    assert!(problem(&[call("1.5", "")]).contains("the name or the number of a client"));
+    assert_eq!(problem(&[answer("1", "")]), "line 1: client `1` has no operation that could return");
+    let twice = r#"{"client": 1, "call": {"label": "write"}, "args": {"v": 3}}"#.to_owned();
+    assert_eq!(problem(&[twice]), "line 1: the fields of the message stand both in it and beside it");
+    let unclear = r#"{"client": 1, "call": 3}"#.to_owned();
+    assert!(problem(&[unclear]).contains("the name of a message"));
+}
+
+#[test]
+fn odd_edn_is_read_as_edn_says() {
+    let model = example("register.iox");
+    let event = |rest: &str| format!("{{:process 0, :type :invoke, :f :write, {rest}}}");
+    let written = |rest: &str| {
+        let history = read(&model, &event(rest)).map_err(|error| error.to_string())?;
+        let Label::Input(_, values) = &history.operations[0].input else { panic!("an input") };
+        Ok::<_, String>(model.pool.show_value(&values[0]))
+    };
+    for (rest, expected) in [
+        (":value 3 #_ :more", "3"),
+        (":value #_ #_ 1 2 3", "3"),
+        (":value +3 :other [\\a \\newline \\u0041 ##Inf #{1 2} #inst \"2026-11-18\"]", "3"),
+        (":value 3N", "3"),
+        (":value -12", "-12"),
+        (":value 3 ; the end\n", "3"),
+    ] {
+        assert_eq!(written(rest), Ok(expected.to_owned()), "{rest}");
+    }
+    for (rest, problem) in [
+        (":value 1/2", "line 1: this is no number"),
+        (":value 3, :value 4", "line 1: a map has a key twice"),
+        (":value \\nonsense", "line 1: this character is not known"),
+        (":value", "line 1: a map has a key without a value"),
+        (":value 3 :process nil", "line 1: a process is a number, a text or a keyword"),
+    ] {
+        assert_eq!(written(rest), Err(problem.to_owned()), "{rest}");
+    }
+    assert!(
+        written(":value 3.5").is_err()
+            && written(":value 1e400").is_err()
+            && written(":value ##NaN").is_err()
+    );
+    // A process that is a text is a client; the nemesis is a keyword.
+    let texts = "{:process \"a\", :type :invoke, :f :read}\n{:process :nemesis, :type :info, :f :kill}";
+    assert_eq!(read(&model, texts).unwrap().clients.len(), 1);
+}
+
+#[test]
+fn whatever_stands_before_an_event_in_a_log_is_skipped() {
+    let model = example("register.iox");
+    let log = "2016-07-12 15:20:04,123 - INFO - jepsen.util - 0 :invoke :write 3\n\
+        INFO [2021-03-01 12:00:00] jepsen worker 0 - jepsen.util 0 :ok :write 3\n\
+        INFO jepsen.util - 1 :invoke :write 4\n\
+        INFO jepsen.util - 1 :info :write #<SocketTimeoutException (java.net: \n\
+        WARN jepsen.core - Analysis :ok\n";
+    let history = read(&model, log).unwrap();
+    assert_eq!((history.operations.len(), history.count_open()), (2, 1));
+}
+
+#[test]
+fn clients_with_names_do_not_share_a_number_in_edn() {
+    let model = example("register.iox");
+    let text = r#"{"client": "ann", "call": "read"}
+        {"client": "0", "call": "read"}"#;
+    let history = read(&model, text).unwrap();
+    let edn = write_edn(&history, &mapping(), &|label| written(&model, label));
+    assert_eq!(read(&model, &edn).unwrap().clients.len(), 2, "{edn}");
+}
+
+#[test]
 fn no_bytes_make_the_readers_panic() {
     let model = example("register.iox");
     let texts =

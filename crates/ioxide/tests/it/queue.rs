@@ -99,6 +99,41 @@ fn a_right_queue_passes_and_everything_is_taken() {
     }
 }
 
+/// The tester that kills mutants needs no file, and ends by itself.
+#[test]
+fn mutants_of_the_model_are_killed() {
+    let model = ModelFile::text(SMALL);
+    let kill = || "kill".parse().expect("a tester");
+    let passed = check(&model, || Door(0)).tester(kill()).run();
+    assert!(passed.runs() > 0 && passed.inconclusive() == 0, "{passed:?}");
+    let failure =
+        check(&model, || Door(1)).tester(kill()).try_run().expect_err("it opens one knock too early");
+    assert!(failure.is_verdict, "{failure}");
+}
+
+const SMALL: &str = "model Door {
+    input knock
+    output opened
+    output quiet
+    var knocks: 0..3 = 0
+    state closed {
+        on knock when knocks < 2 { knocks = knocks + 1 } -> waiting
+        on knock when knocks >= 2 { knocks = 0 } -> opening
+    }
+    state waiting { emit quiet -> closed }
+    state opening { emit opened -> closed }
+}";
+
+/// A door that opens at every third knock; the first time some knocks earlier.
+struct Door(u8);
+
+impl InProcess for Door {
+    fn take(&mut self, _input: &GivenInput<'_>, outputs: &mut Outputs) {
+        self.0 = (self.0 + 1) % 3;
+        outputs.emit(if self.0 == 0 { "opened" } else { "quiet" }, ());
+    }
+}
+
 #[test]
 fn faults_are_found_and_told() {
     for (fault, says) in [
@@ -137,7 +172,7 @@ fn what_is_no_model_is_told_with_its_line() {
     let model = ModelFile::text(MODEL);
     let failure = check(&model, Queue::default).tester(TesterChoice::Purpose("three".into())).try_run();
     assert!(failure.is_err_and(|failure| !failure.is_verdict));
-    for tester in ["kill", "suite:nowhere", "case:nowhere"] {
+    for tester in ["suite:nowhere", "case:nowhere"] {
         let tester = tester.parse().expect("a tester");
         let failure = check(&model, Queue::default).tester(tester).try_run().expect_err("no file is read");
         assert!(!failure.is_verdict && failure.story.contains("`ioxide test` has it"), "{failure}");

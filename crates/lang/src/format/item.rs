@@ -6,8 +6,8 @@ use ioxide_model::term::string_literal;
 
 use crate::ast::{
     Attr, AttrKind, ConstDecl, DirectionDecl, Expr, FieldDecl, ItemKind, MessageDecl, MessagePattern,
-    ModelDecl, ModelItem, Name, PinDecl, Property, PropertyKind, PurposeDecl, PurposeGoal, StateDecl,
-    StepDecl, StepKind, TestDecl, TransitionDecl, Update, UpdateKind, VariantDecl,
+    ModelDecl, ModelItem, Name, PinDecl, Property, PropertyKind, PurposeDecl, PurposeGoal, ResponseDecl,
+    StateDecl, StepDecl, StepKind, TestDecl, TransitionDecl, Update, UpdateKind, VariantDecl,
 };
 
 impl Printer<'_> {
@@ -82,6 +82,7 @@ impl Printer<'_> {
             ItemKind::Transition(transition) => self.write_transition(transition),
             ItemKind::Purpose(purpose) => self.write_purpose(purpose),
             ItemKind::Property(property) => self.write_property(property),
+            ItemKind::Response(response) => self.write_response(response),
             ItemKind::State(_) | ItemKind::Any(_) | ItemKind::Test(_) => {}
         }
     }
@@ -263,12 +264,13 @@ impl Printer<'_> {
         });
     }
 
-    /// Writes an `always` or `sometimes` property.
+    /// Writes a property of states.
     fn write_property(&mut self, property: &Property) {
         let label = property.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.written()));
         let word = match property.kind {
             PropertyKind::Always => "always",
             PropertyKind::Sometimes => "sometimes",
+            PropertyKind::Assume => "assume",
         };
         let line = format!("{label}{word} {}", expr_text(&property.condition));
         if self.fits(&line) {
@@ -278,6 +280,15 @@ impl Printer<'_> {
         self.level += 1;
         self.broken("", &property.condition);
         self.level -= 1;
+    }
+
+    /// Writes a response; it stands on one line, as its parts cannot be told apart otherwise.
+    fn write_response(&mut self, response: &ResponseDecl) {
+        let label = response.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.written()));
+        let within =
+            response.within.as_ref().map_or(String::new(), |time| format!(" within {}", expr_text(time)));
+        let (trigger, answer) = (message_text(&response.trigger), message_text(&response.answer));
+        self.write_line(&format!("{label}every {trigger} is followed by {answer}{within}"));
     }
 
     /// Writes a test with its steps.
@@ -317,6 +328,14 @@ impl Printer<'_> {
         self.broken("when ", guard);
         self.level -= 1;
     }
+}
+
+/// Returns a message with its conditions on one line.
+fn message_text(pattern: &MessagePattern) -> String {
+    let pins: Vec<String> = pattern.pins.iter().map(pin_text).collect();
+    let pins = if pins.is_empty() { String::new() } else { format!("({})", pins.join(", ")) };
+    let guard = pattern.guard.as_ref().map_or(String::new(), |guard| format!(" when {}", expr_text(guard)));
+    format!("{}{pins}{guard}", pattern.gate.written_path())
 }
 
 /// Returns an attribute as it is written in a model.

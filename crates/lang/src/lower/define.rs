@@ -461,6 +461,7 @@ impl<'a> Lowering<'a, '_> {
                 | ItemKind::Transition(_)
                 | ItemKind::Purpose(_)
                 | ItemKind::Property(_)
+                | ItemKind::Response(_)
                 | ItemKind::Test(_)
         );
         for attr in &item.meta.attrs {

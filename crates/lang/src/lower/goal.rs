@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::goal::{
-    Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget, TestStep, TestStepKind,
+    Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget, ResponseGoal, TestStep,
+    TestStepKind,
 };
 use ioxide_model::index::Idx;
 use ioxide_model::number::Rational;
@@ -20,7 +21,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::{Lowering, doc, reqs};
 use crate::ast::{
     self, Expr, ItemKind, MessagePattern, ModelItem, Name, Property, PropertyKind, PurposeDecl, PurposeGoal,
-    StateDecl, StepDecl, StepKind, TestDecl, TransitionDecl, Update, UpdateKind, VarDecl, Verb,
+    ResponseDecl, StateDecl, StepDecl, StepKind, TestDecl, TransitionDecl, Update, UpdateKind, VarDecl, Verb,
 };
 use crate::resolve::NameTable;
 use crate::sink::Reported;
@@ -60,6 +61,14 @@ impl<'a> Lowering<'a, '_> {
                     }
                     (property_name(property, n_properties), self.lower_property(property))
                 }
+                ItemKind::Response(response) => {
+                    n_properties += 1;
+                    if let Some(label) = &response.label {
+                        names.declare(self.cx.sink, label, ());
+                    }
+                    let name = goal_name(response.label.as_ref(), "every", n_properties);
+                    (name, self.lower_response(response).map(GoalKind::Response))
+                }
                 ItemKind::Test(test) => {
                     tests.declare_as(self.cx.sink, Code::DuplicateName, &test.name, test.name_span, ());
                     (test.name.as_str().into(), self.lower_test(test))
@@ -73,6 +82,7 @@ impl<'a> Lowering<'a, '_> {
                     span: item.span,
                     doc: doc(&item.meta),
                     reqs: reqs(&item.meta),
+                    frame: std::mem::take(&mut self.cx.frame),
                 });
             }
         }
@@ -391,13 +401,44 @@ impl<'a> Lowering<'a, '_> {
 
     // Properties and tests.
 
-    /// Lowers an `always` or `sometimes` property.
+    /// Lowers a property of states.
     fn lower_property(&mut self, property: &'a Property) -> Result<GoalKind, Reported> {
         let condition = self.check_formula(Some(&property.condition), ExprContext::Property)?;
         Ok(match property.kind {
             PropertyKind::Always => GoalKind::Always(condition),
             PropertyKind::Sometimes => GoalKind::Sometimes(condition),
+            PropertyKind::Assume => GoalKind::Assume(condition),
         })
+    }
+
+    /// Lowers a response: both messages with the conditions on their fields, and the time.
+    fn lower_response(&mut self, response: &'a ResponseDecl) -> Result<ResponseGoal, Reported> {
+        let mut message = |pattern: &'a MessagePattern| {
+            let message = self.seen_gate(&pattern.gate)?;
+            let gate = message.gate;
+            let condition = self.pattern_condition(
+                Some(message),
+                &pattern.pins,
+                pattern.guard.as_ref(),
+                ExprContext::Message,
+            )?;
+            Ok::<_, Reported>((gate, condition))
+        };
+        let (trigger, answer) = (message(&response.trigger), message(&response.answer));
+        let within = response.within.as_ref().map(|time| self.response_time(time)).transpose()?;
+        Ok(ResponseGoal { trigger: trigger?, answer: answer?, within })
+    }
+
+    /// Returns the time limit of a response; only a model with clocks has times.
+    fn response_time(&mut self, time: &Expr) -> Result<Rational, Reported> {
+        if self.sts.clocks.is_empty() {
+            return Err(self.cx.sink.error(|| {
+                Diagnostic::new(Code::MisplacedItem, time.span, "`within` has no time to measure")
+                    .note("the model has no clock, so its traces have no times")
+                    .help("leave `within` out, or give the model a clock")
+            }));
+        }
+        self.constant_duration(time)
     }
 
     /// Lowers a test; the steps are all checked, even after an error.
@@ -479,9 +520,18 @@ impl<'a> Lowering<'a, '_> {
 }
 
 fn property_name(property: &Property, number: usize) -> Arc<str> {
-    match (&property.label, property.kind) {
-        (Some(label), _) => label.text.as_str().into(),
-        (None, PropertyKind::Always) => format!("always#{number}").into(),
-        (None, PropertyKind::Sometimes) => format!("sometimes#{number}").into(),
+    let word = match property.kind {
+        PropertyKind::Always => "always",
+        PropertyKind::Sometimes => "sometimes",
+        PropertyKind::Assume => "assume",
+    };
+    goal_name(property.label.as_ref(), word, number)
+}
+
+/// Returns the label of a goal, or a name made of its word and its number.
+fn goal_name(label: Option<&Name>, word: &str, number: usize) -> Arc<str> {
+    match label {
+        Some(label) => label.text.as_str().into(),
+        None => format!("{word}#{number}").into(),
     }
 }

@@ -11,7 +11,7 @@ use crate::ast::{
 };
 use crate::lexer::TokenKind;
 use crate::suggest;
-use crate::words::beginnings;
+use crate::words::{beginnings, is_property};
 
 impl Parser<'_> {
     /// A whole file: one model, or a system and the models it is made of; nothing behind it.
@@ -277,7 +277,8 @@ impl Parser<'_> {
                 self.parse_transition(DeclMeta::default()).map(ItemKind::Transition)
             }
             "purpose" => self.parse_purpose().map(ItemKind::Purpose),
-            "always" | "sometimes" => self.parse_property(None).map(ItemKind::Property),
+            word if is_property(word) => self.parse_property(None).map(ItemKind::Property),
+            "every" => self.parse_response(None).map(ItemKind::Response),
             "test" => self.parse_test().map(ItemKind::Test),
             _ => {
                 meta.docs.clear();
@@ -288,10 +289,13 @@ impl Parser<'_> {
 
     /// `label: on ...` or `label: always ...`.
     fn parse_labelled(&mut self) -> ParseResult<ItemKind> {
-        if matches!(self.slice_at(2), "always" | "sometimes") {
+        if is_property(self.slice_at(2)) || self.slice_at(2) == "every" {
             let label = self.expect_name("a label")?;
             self.expect(TokenKind::Colon)?;
-            return self.parse_property(Some(label)).map(ItemKind::Property);
+            return match self.slice() {
+                "every" => self.parse_response(Some(label)).map(ItemKind::Response),
+                _ => self.parse_property(Some(label)).map(ItemKind::Property),
+            };
         }
         self.parse_transition(DeclMeta::default()).map(ItemKind::Transition)
     }

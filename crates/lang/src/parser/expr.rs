@@ -109,7 +109,10 @@ impl Parser<'_> {
 
     /// Returns whether `is Case` follows. `is` is a name like any other elsewhere; two names never follow each other.
     fn at_case_test(&self) -> bool {
+        // `every ask when n > 2 is followed by answer`: the guard ends before `is`.
+        let ends_response = self.slice_at(1) == "followed" && self.slice_at(2) == "by";
         self.at_word("is")
+            && !ends_response
             && matches!(self.kind_after(1), TokenKind::Name | TokenKind::None | TokenKind::Some)
     }
 

@@ -7,8 +7,8 @@ use ioxide_model::source::Span;
 use super::{ParseResult, Parser};
 use crate::ast::{
     DeclMeta, Expr, ItemKind, LetExpr, MessagePattern, ModelItem, Name, ObserverDecl, PinDecl, Property,
-    PropertyKind, PurposeDecl, PurposeGoal, StateDecl, StepDecl, StepKind, TestDecl, TransitionDecl, Update,
-    UpdateKind, Verb,
+    PropertyKind, PurposeDecl, PurposeGoal, ResponseDecl, StateDecl, StepDecl, StepKind, TestDecl,
+    TransitionDecl, Update, UpdateKind, Verb,
 };
 use crate::lexer::TokenKind;
 use crate::parser::habit;
@@ -402,11 +402,37 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `always condition` or `sometimes condition`.
+    /// `always condition`, `sometimes condition` or `assume condition`.
     pub(crate) fn parse_property(&mut self, label: Option<Name>) -> ParseResult<Property> {
-        let kind = if self.slice() == "always" { PropertyKind::Always } else { PropertyKind::Sometimes };
+        let kind = match self.slice() {
+            "always" => PropertyKind::Always,
+            "assume" => PropertyKind::Assume,
+            _ => PropertyKind::Sometimes,
+        };
         self.bump();
         Ok(Property { label, kind, condition: self.parse_expr()? })
+    }
+
+    /// `every message is followed by message within time`.
+    pub(crate) fn parse_response(&mut self, label: Option<Name>) -> ParseResult<ResponseDecl> {
+        self.bump();
+        let trigger = self.message_pattern()?;
+        for word in ["is", "followed", "by"] {
+            if !self.at_word(word) {
+                return self.unexpected_with(&format!("`{word}`"), |d| {
+                    d.help("write `every request is followed by reply`, perhaps with `within 2s`")
+                });
+            }
+            self.bump();
+        }
+        let answer = self.message_pattern()?;
+        let within = if self.at_word("within") {
+            self.bump();
+            Some(self.parse_expr()?)
+        } else {
+            None
+        };
+        Ok(ResponseDecl { label, trigger, answer, within })
     }
 
     /// `test "name" { steps }`.

@@ -6,6 +6,7 @@ use crate::ast::{
     SystemItem, SystemItemKind, UseDecl,
 };
 use crate::lexer::TokenKind;
+use crate::words::is_property;
 
 impl Parser<'_> {
     /// Returns whether a system starts here, behind doc comments.
@@ -69,10 +70,13 @@ impl Parser<'_> {
     /// A purpose, a property or a test, if one starts here.
     fn parse_goal(&mut self) -> ParseResult<Option<ItemKind>> {
         let next = self.kind_after(1);
-        let is_property = |text: &str| matches!(text, "always" | "sometimes");
-        if self.is_at(TokenKind::Name) && next == TokenKind::Colon && is_property(self.slice_at(2)) {
+        let is_claim = |text: &str| is_property(text) || text == "every";
+        if self.is_at(TokenKind::Name) && next == TokenKind::Colon && is_claim(self.slice_at(2)) {
             let label = self.expect_name("a label")?;
             self.bump();
+            if self.at_word("every") {
+                return self.parse_response(Some(label)).map(|response| Some(ItemKind::Response(response)));
+            }
             return self.parse_property(Some(label)).map(|property| Some(ItemKind::Property(property)));
         }
         let names_part = matches!(next, TokenKind::Colon | TokenKind::Dot | TokenKind::OpenBracket);
@@ -80,6 +84,7 @@ impl Parser<'_> {
             "purpose" if next == TokenKind::Name => Some(ItemKind::Purpose(self.parse_purpose()?)),
             "test" if next == TokenKind::Str => Some(ItemKind::Test(self.parse_test()?)),
             text if is_property(text) && !names_part => Some(ItemKind::Property(self.parse_property(None)?)),
+            "every" if next == TokenKind::Name => Some(ItemKind::Response(self.parse_response(None)?)),
             _ => None,
         })
     }

@@ -37,6 +37,9 @@ impl Checker<'_, '_> {
             let declared = entry.span;
             return self.record_value((data, ctor), declared, name, args, is_compared);
         }
+        if let Some(term) = self.check_frame_call(name, args) {
+            return term;
+        }
         Err(self.unknown_function(name))
     }
 

@@ -58,7 +58,7 @@ fn random_store(dice: &mut Dice) -> Store {
 
 #[test]
 fn random_bodies_do_what_their_statements_do_one_after_the_other() {
-    let wanted = test_count("IOXIDE_BODIES", 1_000, 20_000) as usize;
+    let wanted = test_count("IOXIDE_BODIES", 500, 20_000) as usize;
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let (mut n_bodies, mut n_paths, mut n_enabled, mut n_choices) = (0usize, 0usize, 0usize, 0usize);
     for _ in 0..wanted {

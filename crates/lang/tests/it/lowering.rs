@@ -194,6 +194,8 @@ fn goals_keep_their_meaning() {
             purpose seen { state one { on i(p: 3) -> two  emit o -> miss } state two { emit o -> hit } }
             small: always x < 10
             sometimes x == 4
+            assume x >= 0
+            answered: every i is followed by o
             @req(\"R\") test \"t\" { send i(p: 3) expect o when true quiet quiet 250ms }
         }",
     );
@@ -234,6 +236,17 @@ fn goals_keep_their_meaning() {
                 }
                 GoalKind::Always(term) => format!("always {}", pool.show(*term)),
                 GoalKind::Sometimes(term) => format!("sometimes {}", pool.show(*term)),
+                GoalKind::Assume(term) => format!("assume {}", pool.show(*term)),
+                GoalKind::Response(response) => {
+                    let message = |(gate, when)| format!("{} [{}]", sts.gates[gate].name, pool.show(when));
+                    let within = response.within.as_ref().map(|time| format!(" within {time}"));
+                    format!(
+                        "{} -> {}{}",
+                        message(response.trigger),
+                        message(response.answer),
+                        within.unwrap_or_default()
+                    )
+                }
                 GoalKind::Test(steps) => steps
                     .iter()
                     .map(|step| match &step.kind {
@@ -257,6 +270,8 @@ fn goals_keep_their_meaning() {
     seen []: one i [p == 3] two; one o [true] MISS; two o [true] HIT
     small []: always x < 10
     sometimes#2 []: sometimes x == 4
+    assume#3 []: assume x >= 0
+    answered []: i [true] -> o [true]
     t ["R"]: send i [p == 3]; expect o [true]; quiet None; quiet Some(0.25)
     "#);
 }

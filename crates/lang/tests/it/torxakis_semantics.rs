@@ -839,7 +839,7 @@ fn walk(procs: &[Proc], start: &Beh, model: &Model, dice: &mut Dice, text: &str)
 
 #[test]
 fn models_do_what_the_semantics_of_their_text_says() {
-    let n = test_count("IOXIDE_TORXAKIS", 100, 2_000);
+    let n = test_count("IOXIDE_TORXAKIS", 50, 2_000);
     let (mut models, mut refused, mut compared, mut composed, mut joint) = (0, 0, 0, 0, 0);
     let mut seed = 0;
     while models < n {

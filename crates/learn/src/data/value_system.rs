@@ -213,7 +213,7 @@ impl<'c> ValueSystem<'c> {
         }
     }
 
-    /// Puts an answer that varies for the same values to the vote, if votes are wished; else it is an error.
+    /// Puts an answer that varies for the same values to the vote, if votes are requested; else it is an error.
     fn settle_contradiction<E: From<CopyLost> + Send>(
         &mut self,
         plan: &PointPlan,

@@ -31,7 +31,7 @@ use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ToldSurprise};
 /// no usual answers.
 const MAX_VOTES: usize = 1000;
 
-/// The factor on the wished repetitions after which a vote ends though its confidence is too low. Chosen by feel.
+/// The factor on the requested repetitions after which a vote ends though its confidence is too low. Chosen by feel.
 pub(crate) const MAX_REPETITION_FACTOR: u32 = 10;
 
 /// The settings under which a machine is learned.

@@ -23,7 +23,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn how_many() -> u64 {
-    test_count("IOXIDE_LEARN_MACHINES", 300, 5_000)
+    test_count("IOXIDE_LEARN_MACHINES", 150, 5_000)
 }
 
 /// A minimal machine with up to `most` states; some have few outputs, some many moves that stay.

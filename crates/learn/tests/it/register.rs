@@ -28,7 +28,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn how_many() -> u64 {
-    test_count("IOXIDE_LEARN_REGISTERS", 60, 600)
+    test_count("IOXIDE_LEARN_REGISTERS", 30, 600)
 }
 
 /// A system written by hand: it holds values, and says yes or no.

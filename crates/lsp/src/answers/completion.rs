@@ -144,7 +144,7 @@ impl CompletionProposals<'_> {
             (CursorBlock::State, _) if is_label => self.propose_words(TRANSITION_WORDS),
             (CursorBlock::ObserverState, _) if is_label => self.propose_words(OBSERVER_VERBS),
             (CursorBlock::Model, _) if is_label => {
-                self.propose_words(&["on", "emit", "internal", "always", "sometimes"])
+                self.propose_words(&["on", "emit", "internal", "always", "sometimes", "assume", "every"])
             }
             _ => self.propose_operands(place),
         }

@@ -213,6 +213,10 @@ impl<'t> Indexer<'t> {
                 let Some(label) = &property.label else { return };
                 self.define(label, Kind::Property, item.span)
             }
+            ItemKind::Response(response) => {
+                let Some(label) = &response.label else { return };
+                self.define(label, Kind::Property, item.span)
+            }
             ItemKind::Test(test) => {
                 let name = Name { text: test.name.clone(), span: test.name_span };
                 self.define(&name, Kind::Test, item.span)
@@ -317,6 +321,11 @@ impl<'t> Indexer<'t> {
             ItemKind::Transition(transition) => self.index_transition(transition),
             ItemKind::Purpose(purpose) => self.index_purpose(purpose),
             ItemKind::Property(property) => _ = self.index_expr(&property.condition),
+            ItemKind::Response(response) => {
+                self.index_message(&response.trigger);
+                self.index_message(&response.answer);
+                response.within.iter().for_each(|time| _ = self.index_expr(time));
+            }
             ItemKind::Test(test) => self.index_test(test),
         }
     }

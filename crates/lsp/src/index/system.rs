@@ -1,7 +1,8 @@
 //! Names in systems made of parts: they refer to models of this text, or of other files.
 
 use ioxide_lang::ast::{
-    ItemKind, Name, PartDecl, PinDecl, PortDecl, Property, SystemDecl, SystemItem, SystemItemKind,
+    ItemKind, Name, PartDecl, PinDecl, PortDecl, Property, ResponseDecl, SystemDecl, SystemItem,
+    SystemItemKind,
 };
 use ioxide_model::source::Span;
 use rustc_hash::FxHashMap;
@@ -72,6 +73,9 @@ impl Indexer<'_> {
             SystemItemKind::Goal(goal) => match &goal.kind {
                 ItemKind::Purpose(purpose) => self.define(&purpose.name, DefinitionKind::Purpose, item.span),
                 ItemKind::Property(Property { label: Some(label), .. }) => {
+                    self.define(label, DefinitionKind::Property, item.span)
+                }
+                ItemKind::Response(ResponseDecl { label: Some(label), .. }) => {
                     self.define(label, DefinitionKind::Property, item.span)
                 }
                 ItemKind::Test(test) => {

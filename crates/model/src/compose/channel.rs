@@ -155,6 +155,7 @@ impl Composer {
             places: Vec::new(),
             is_end: Vec::new(),
             switches: switches.iter().map(|switch| switch.label.clone()).collect(),
+            offers: Vec::new(),
             vars,
         });
         self.imported.push(ImportedPart { gates, switches })

@@ -1,8 +1,10 @@
 //! The answers of operations on resources: the rules that they follow, and what is known after them.
 
 use super::check::ValueWriter;
+use super::lifetime::make_not_orphaned_rule;
+use super::parameter::LOWER_CASE_RULE;
 use super::resource::{ItemView, Resource, ResourceRole, is_success};
-use super::rule::{AnswerPlan, FieldRules, ResourceRule, RuleMode};
+use super::rule::{AnswerPlan, ResourceRule, RuleMode};
 use super::{DocumentedResponse, Translator};
 use crate::{RuleTopic, RuleWeight};
 
@@ -29,6 +31,7 @@ impl Translator<'_> {
                 self.plan_for_resource(resource, role, (at, answer), &mut plan, &method);
             }
         }
+        self.plan_singletons((at, answer), &mut plan, &method);
         if resources.is_empty() && is_success(answer) {
             self.add_counter_rules(at, answer, &mut plan, &method);
         }
@@ -44,8 +47,19 @@ impl Translator<'_> {
         method: &str,
     ) {
         let status = answer.status.as_str();
+        if matches!(status, "404" | "409" | "410") && self.rules.mode == RuleMode::Learning {
+            self.add_support_of_refusal(resource, role, (at, status), plan);
+        }
+        if matches!(status, "400" | "403" | "409" | "412" | "422" | "423")
+            && self.rules.mode == RuleMode::Learning
+        {
+            self.add_support_of_states(resource, role, at, plan);
+        }
         if matches!(status, "404" | "410") {
             return self.plan_missing(resource, role, plan, method);
+        }
+        if status == "409" {
+            self.add_unique_rules(resource, at, true, plan, method);
         }
         if !is_success(answer) {
             // A refusal changes nothing; whether another answer does is not known.
@@ -59,21 +73,21 @@ impl Translator<'_> {
         match role {
             ResourceRole::Create => self.plan_create(resource, (at, answer), plan, method),
             ResourceRole::List => self.plan_list(resource, (at, answer), plan, method),
-            ResourceRole::Get => self.plan_get(resource, answer, plan, method),
+            ResourceRole::Get => self.plan_get(resource, (at, answer), plan, method),
             ResourceRole::Put | ResourceRole::Patch => {
                 self.plan_update(resource, role, (at, answer), plan, method)
             }
-            ResourceRole::Delete => self.plan_delete(resource, answer, plan, method),
+            ResourceRole::Delete => self.plan_delete(resource, (at, answer), plan, method),
             ResourceRole::Act => {
                 self.add_sum_rules(resource, (at, answer), plan, method);
-                self.plan_act(resource, answer, plan);
+                self.plan_act(resource, (at, answer), plan, method);
             }
             ResourceRole::Below => {
                 self.plan_below(resource, (at, answer), plan, method);
                 let is_shown = self.item_view(resource, answer).is_some();
                 if self.asked[at].method != "GET" && is_shown {
                     self.add_sum_rules(resource, (at, answer), plan, method);
-                    self.plan_act(resource, answer, plan);
+                    self.plan_act(resource, (at, answer), plan, method);
                 }
             }
             ResourceRole::Sweep => plan.updates.extend(forget_updates(resource, role)),
@@ -94,10 +108,15 @@ impl Translator<'_> {
             ResourceRole::Sweep => return,
             ResourceRole::Create | ResourceRole::List => {
                 let (Some(parent), Some(key)) = (&parent, &of_parent) else { return };
-                (format!("!({})", parent.is_known(key)), parent.singular.clone())
+                let orphaned = parent.may_be_orphaned(key).map(|orphaned| format!(" || {orphaned}"));
+                let condition = format!("(!({}){})", parent.is_known(key), orphaned.unwrap_or_default());
+                (condition, parent.singular.clone())
             }
             _ => {
-                let own = format!("!({})", resource.is_known(&resource.asked));
+                let own = match resource.may_be_orphaned(&resource.asked) {
+                    Some(orphaned) => format!("!({}) || {orphaned}", resource.is_known(&resource.asked)),
+                    None => format!("!({})", resource.is_known(&resource.asked)),
+                };
                 let condition = match (&parent, &of_parent) {
                     (Some(parent), Some(key)) => format!("({own} || {}.has({key}))", parent.deleted),
                     _ => own,
@@ -145,12 +164,24 @@ impl Translator<'_> {
             topic: RuleTopic::NewId,
             support: None,
         });
+        if resource.has_uuids {
+            plan.rules.push(ResourceRule {
+                id: LOWER_CASE_RULE.to_owned(),
+                condition: format!("{id}.matches(\"[^A-Z]*\")"),
+                about: "ids are written in small letters".to_owned(),
+                weight: RuleWeight::Guess,
+                topic: RuleTopic::State,
+                support: None,
+            });
+        }
         if let (Some(view), Some((variable, sent))) = (&view, self.sent_variable(at)) {
             self.add_echo(resource, plan, (&variable, &sent), view);
+            self.add_defaults(resource, plan, (&variable, &sent), view);
         }
         if let Some(view) = &view {
             self.add_constant_rules(resource, view, plan, method);
         }
+        self.add_unique_rules(resource, at, false, plan, method);
         plan.origin.push(format!(
             "{method} makes a {}: from now on it is in `{}`.",
             resource.singular, resource.items
@@ -158,79 +189,24 @@ impl Translator<'_> {
         self.remember(resource, at, view.as_ref(), (&key, true), plan);
     }
 
-    /// Adds the rules that an answer shows what was sent.
-    fn add_echo(
-        &mut self,
-        resource: &Resource,
-        plan: &mut AnswerPlan,
-        (variable, sent): (&str, &str),
-        view: &ItemView,
-    ) {
-        let echo = self.echo_rules(resource, sent, &view.record);
-        let wrap = |call: &str| format!("(match {variable} {{ none => true, some(sent) => {call} }})");
-        self.add_field_rules(&echo, &["sent", &view.place], &wrap, plan);
-    }
-
-    /// Adds rules of fields to an answer, and declares their functions once.
-    pub(super) fn add_field_rules(
-        &mut self,
-        rules: &FieldRules,
-        arguments: &[&str],
-        wrap: &dyn Fn(&str) -> String,
-        plan: &mut AnswerPlan,
-    ) {
-        if self.declared_rules.insert(rules.function.clone()) {
-            let text = rules.declarations(&self.rules);
-            self.rule_functions.push_str(&text);
-        }
-        plan.rules.extend(rules.rules(&self.rules, arguments, wrap));
-    }
-
-    /// Adds the updates after an item was written: it is known as the answer shows it, or as it was sent.
-    fn remember(
-        &mut self,
-        resource: &Resource,
-        at: usize,
-        view: Option<&ItemView>,
-        (key, is_new): (&str, bool),
-        plan: &mut AnswerPlan,
-    ) {
-        plan.updates.push(format!("{} = {}.without({key})", resource.deleted, resource.deleted));
-        // Without a restart, an item that was there before is changed, not created.
-        if is_new || self.rules.is_restarted {
-            plan.updates.push(format!("{} = {}.with({key})", resource.created, resource.created));
-        }
-        let value = view.and_then(|view| self.known_value(resource, view));
-        if let Some(value) = value {
-            plan.updates.push(format!("{}[{key}] = {value}", resource.items));
-            plan.updates.push(format!("{} = some({key})", resource.last_written()));
-            plan.updates.extend(list_unwritten_fields(resource, key, None));
-            return;
-        }
-        let sent = self.sent_variable(at);
-        let map = sent.as_ref().and_then(|(_, sent)| {
-            resource.written.iter().find(|(_, record)| record == sent).map(|(map, _)| map.clone())
-        });
-        if let (Some(map), Some((variable, _))) = (&map, &sent) {
-            plan.updates.push(format!(
-                "{map} = (match {variable} {{ none => {map}.without({key}), some(sent) => {map}.with({key}, sent) }})"
-            ));
-        }
-        plan.updates.push(format!("{} = {}.without({key})", resource.items, resource.items));
-        plan.updates.extend(list_unwritten_fields(resource, key, map.as_deref()));
-    }
-
     /// An item that is shown: it was not deleted, and is as it was shown or written before.
     fn plan_get(
         &mut self,
         resource: &Resource,
-        answer: &DocumentedResponse,
+        (at, answer): (usize, &DocumentedResponse),
         plan: &mut AnswerPlan,
         method: &str,
     ) {
         let key = resource.asked.clone();
-        plan.rules.push(make_not_deleted_rule(resource, plan, method, RuleWeight::Contradiction));
-        plan.rules.extend(self.make_only_created_rule(resource, plan, method));
+        plan.rules.push(ResourceRule {
+            id: format!("{}.deleted", plan.label),
+            weight: RuleWeight::Contradiction,
+            topic: RuleTopic::State,
+            support: None,
+            ..self.make_not_deleted_rule(resource, at, method)
+        });
+        plan.rules.extend(self.make_only_created_rule(resource, (at, ResourceRole::Get), method));
+        plan.rules.extend(make_not_orphaned_rule(resource, method));
         let Some(view) = self.item_view(resource, answer) else { return };
         let shown = resource.key_beside(&resource.id_of(&view.place, &view.id));
         plan.rules.push(ResourceRule {
@@ -243,6 +219,7 @@ impl Translator<'_> {
         });
         self.add_known(resource, &view, &key, plan);
         self.add_read_back(resource, &view, plan);
+        self.add_nested_counter_rules(resource, &view, plan, method);
         plan.origin
             .push(format!("{method} shows the {} as it was created or changed last.", resource.singular));
         if let Some(value) = self.known_value(resource, &view) {
@@ -285,23 +262,6 @@ impl Translator<'_> {
         }
     }
 
-    /// Returns the rule that an item was created in this run, for a service that begins empty.
-    fn make_only_created_rule(
-        &self,
-        resource: &Resource,
-        plan: &AnswerPlan,
-        method: &str,
-    ) -> Option<ResourceRule> {
-        self.rules.is_restarted.then(|| ResourceRule {
-            id: format!("{}.created", plan.label),
-            condition: format!("{}.has({})", resource.created, resource.asked),
-            about: format!("{method} succeeds only for a {} that was created", resource.singular),
-            weight: RuleWeight::Guess,
-            topic: RuleTopic::State,
-            support: None,
-        })
-    }
-
     /// An item that was updated: it has the values that were sent, and keeps the others.
     fn plan_update(
         &mut self,
@@ -312,8 +272,9 @@ impl Translator<'_> {
         method: &str,
     ) {
         let key = resource.asked.clone();
-        plan.rules.push(make_not_deleted_rule(resource, plan, method, RuleWeight::Guess));
-        plan.rules.extend(self.make_only_created_rule(resource, plan, method));
+        plan.rules.push(self.make_not_deleted_rule(resource, at, method));
+        self.add_refused_states(resource, at, plan, method);
+        plan.rules.extend(self.make_only_created_rule(resource, (at, role), method));
         let view = self.item_view(resource, answer);
         if let (Some(view), Some((variable, sent))) = (&view, self.sent_variable(at)) {
             self.add_echo(resource, plan, (&variable, &sent), view);
@@ -341,7 +302,7 @@ impl Translator<'_> {
     fn plan_delete(
         &mut self,
         resource: &Resource,
-        answer: &DocumentedResponse,
+        (at, answer): (usize, &DocumentedResponse),
         plan: &mut AnswerPlan,
         method: &str,
     ) {
@@ -351,8 +312,14 @@ impl Translator<'_> {
             plan.updates.extend(forget_updates(resource, ResourceRole::Delete));
             return;
         }
-        plan.rules.push(make_not_deleted_rule(resource, plan, method, RuleWeight::Guess));
-        plan.rules.extend(self.make_only_created_rule(resource, plan, method));
+        plan.rules.push(self.make_not_deleted_rule(resource, at, method));
+        self.add_refused_states(resource, at, plan, method);
+        plan.rules.extend(self.make_only_created_rule(resource, (at, ResourceRole::Delete), method));
+        let (items, removed) = (&resource.items, &resource.removed);
+        plan.updates.push(format!(
+            "{removed} = (match {items}.get({key}) {{ none => {removed}.without({key}), some(x) => \
+             {removed}.with({key}, x) }})"
+        ));
         plan.updates.push(format!("{} = {}.without({key})", resource.items, resource.items));
         plan.updates.extend(list_unwritten_fields(resource, key, None));
         plan.updates.push(format!("{} = {}.with({key})", resource.deleted, resource.deleted));
@@ -360,16 +327,35 @@ impl Translator<'_> {
         for below in self.contents_of(resource) {
             plan.updates.push(format!("{} = {}.without({key})", below.counts, below.counts));
         }
+        plan.updates.extend(self.orphan_updates(resource));
         plan.origin.push(format!("{method} removes the {}.", resource.singular));
     }
 
-    /// Another operation on an item: the answer may show the item, else no more is known of it.
-    fn plan_act(&mut self, resource: &Resource, answer: &DocumentedResponse, plan: &mut AnswerPlan) {
+    /// Another operation on an item: the answer may show the item, else no more is known of it. It may bring back an
+    /// item that was deleted.
+    fn plan_act(
+        &mut self,
+        resource: &Resource,
+        (at, answer): (usize, &DocumentedResponse),
+        plan: &mut AnswerPlan,
+        method: &str,
+    ) {
         let key = resource.asked.clone();
+        let (created, deleted) = (&resource.created, &resource.deleted);
+        plan.rules.push(self.make_not_deleted_rule(resource, at, method));
+        if resource.roles.get(&at) == Some(&ResourceRole::Act) {
+            self.add_refused_states(resource, at, plan, method);
+        }
+        plan.updates
+            .push(format!("{created} = if {deleted}.has({key}) then {created}.with({key}) else {created}"));
+        plan.updates.push(format!("{deleted} = {deleted}.without({key})"));
         let view = self.item_view(resource, answer);
         let value = view.as_ref().and_then(|view| Some((view, self.known_value(resource, view)?)));
         match value {
             Some((view, value)) => {
+                if resource.roles.get(&at) == Some(&ResourceRole::Act) {
+                    self.add_action_rules(resource, at, view, plan, method);
+                }
                 let shown = resource.key_beside(&resource.id_of(&view.place, &view.id));
                 let own = &resource.items;
                 // Only if it is this very item that is shown.
@@ -383,24 +369,8 @@ impl Translator<'_> {
     }
 }
 
-fn make_not_deleted_rule(
-    resource: &Resource,
-    plan: &AnswerPlan,
-    method: &str,
-    weight: RuleWeight,
-) -> ResourceRule {
-    ResourceRule {
-        id: format!("{}.deleted", plan.label),
-        condition: format!("!{}.has({})", resource.deleted, resource.asked),
-        about: format!("{method} does not succeed for a {} that was deleted", resource.singular),
-        weight,
-        topic: RuleTopic::State,
-        support: None,
-    }
-}
-
 /// Returns the updates that forget what was written and not shown, but for one map.
-fn list_unwritten_fields(resource: &Resource, key: &str, except: Option<&str>) -> Vec<String> {
+pub(super) fn list_unwritten_fields(resource: &Resource, key: &str, except: Option<&str>) -> Vec<String> {
     let others = resource.written.iter().filter(|(map, _)| Some(map.as_str()) != except);
     others.map(|(map, _)| format!("{map} = {map}.without({key})")).collect()
 }

@@ -63,6 +63,14 @@ impl ValueCondition {
             check => Self::Inside(Box::new(check)),
         }
     }
+
+    /// Returns the condition for the value inside an option, without the option.
+    pub(crate) fn without_option(self) -> Self {
+        match self {
+            Self::Inside(check) => *check,
+            check => check,
+        }
+    }
 }
 
 /// The conditions of types by name, and the functions that express them.

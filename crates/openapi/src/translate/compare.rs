@@ -2,14 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use ioxide_model::term::string_literal;
+
 use super::resource::{ItemView, Resource, ResourceRole, is_whole};
 use super::rule::FieldRules;
 use super::{RecordMember, Translator};
 use crate::name;
+use crate::node::SpecNode;
 
 /// A pattern for texts that services do not normalise: words of small letters, digits and a few signs, with single
 /// spaces between them.
 const PLAIN_TEXT: &str = "[a-z0-9._@/:-]+( [a-z0-9._@/:-]+)*";
+
+/// The end of the name of the rule that a list has as many items as the one that was sent.
+pub(super) const LENGTH: &str = "_in_whole";
 
 /// A value with its sort.
 #[derive(Clone, Copy, Debug)]
@@ -174,9 +180,6 @@ impl Translator<'_> {
 
     /// Returns the fields of an item that requests set.
     pub(super) fn fields_set(&self, resource: &Resource) -> BTreeSet<String> {
-        let is_write = |role: &ResourceRole| {
-            matches!(role, ResourceRole::Create | ResourceRole::Put | ResourceRole::Patch)
-        };
         let writes = resource.roles.iter().filter(|(_, role)| is_write(role));
         let sent = writes.filter_map(|(at, _)| self.records.get(&self.sent_record(*at)?));
         let wires: BTreeSet<&str> = sent.flatten().map(|member| member.wire.as_str()).collect();
@@ -224,12 +227,17 @@ impl Translator<'_> {
             };
             Some((member.name, condition))
         };
-        let is_usual = record == resource.known;
-        let suffix = if is_usual { String::new() } else { format!("_as_{}", name::snake_case(record)) };
+        let length = |member: RecordMember| {
+            let same = told.iter().find(|other| other.wire == member.wire)?;
+            Some((format!("{}{LENGTH}", member.name), self.whole_list_condition(&member, same)?))
+        };
+        let suffix = self.told_suffix(resource, sent, record);
+        let all = members(sent);
+        let fields = all.iter().cloned().filter_map(field).chain(all.iter().cloned().filter_map(length));
         FieldRules {
             function: format!("shows_{}{suffix}", name::snake_case(sent)),
             parameters: vec![("sent", sent.to_owned()), ("told", record.to_owned())],
-            fields: members(sent).into_iter().filter_map(field).collect(),
+            fields: fields.collect(),
             about: format!("`@` of a {} is what was sent", resource.singular),
             weighty: members(sent)
                 .into_iter()
@@ -237,6 +245,101 @@ impl Translator<'_> {
                 .map(|it| it.name)
                 .collect(),
             origin: format!("A {} has the values that were sent, as far as they were.", resource.singular),
+        }
+    }
+
+    /// Returns the condition that a list is shown with all of its items, if no two of them are the same: some services
+    /// keep only one of these.
+    fn whole_list_condition(&self, sent: &RecordMember, shown: &RecordMember) -> Option<String> {
+        let item_of = |sort: &str| {
+            let inner = sort.trim_end_matches('?').strip_prefix("list<")?;
+            inner.strip_suffix('>').map(str::to_owned)
+        };
+        let item = item_of(&sent.sort)?;
+        item_of(&shown.sort)?;
+        let place = format!("told.{}", shown.name);
+        let has_length = |list: &str| {
+            if shown.sort.ends_with('?') {
+                let none = format!("none => {list}.is_empty()");
+                format!("(match {place} {{ {none}, some(value) => value.length() == {list}.length() }})")
+            } else {
+                format!("{place}.length() == {list}.length()")
+            }
+        };
+        let condition = |list: &str| {
+            let plain = if item == "string" {
+                format!("(forall y in {list}: y.matches(\"{PLAIN_TEXT}\")) && ")
+            } else {
+                String::new()
+            };
+            format!("({plain}{list}.to_set().size() == {list}.length() => {})", has_length(list))
+        };
+        let whole = format!("sent.{}", sent.name);
+        Some(if sent.sort.ends_with('?') {
+            format!("(match {whole} {{ none => true, some(wanted) => {} }})", condition("wanted"))
+        } else {
+            condition(&whole)
+        })
+    }
+
+    /// Returns the end of the name of a function that compares what was sent with what is told: empty where only one
+    /// record can be meant.
+    fn told_suffix(&self, resource: &Resource, sent: &str, record: &str) -> String {
+        let all = self.resources.iter().chain(self.singletons.iter().map(|it| &it.resource));
+        let mut others = all.filter(|other| other.known != resource.known);
+        let sends = |(at, role): (&usize, &ResourceRole)| {
+            is_write(role) && self.sent_record(*at).as_deref() == Some(sent)
+        };
+        let is_shared = others.any(|other| other.roles.iter().any(sends));
+        if record == resource.known && !is_shared {
+            return String::new();
+        }
+        format!("_as_{}", name::snake_case(record))
+    }
+
+    /// Returns the rules that a new item has the documented defaults of the members that were not sent.
+    pub(super) fn default_rules(&self, resource: &Resource, sent: &str, record: &str) -> FieldRules {
+        let members = |record: &str| self.records.get(record).cloned().unwrap_or_default();
+        let told = members(record);
+        let field = |member: RecordMember| {
+            let default = self.default_value(sent, &member)?;
+            let same = told.iter().find(|other| other.wire == member.wire)?;
+            let shown = format!("told.{}", same.name);
+            let plain = member.sort.trim_end_matches('?');
+            let equal = self.equality(
+                TypedText { text: &default, sort: plain },
+                TypedText { text: &shown, sort: &same.sort },
+            )?;
+            let name = member.name;
+            Some((name.clone(), format!("(match sent.{name} {{ none => {equal}, some(_) => true }})")))
+        };
+        let suffix = self.told_suffix(resource, sent, record);
+        FieldRules {
+            function: format!("has_defaults_of_{}{suffix}", name::snake_case(sent)),
+            parameters: vec![("sent", sent.to_owned()), ("told", record.to_owned())],
+            fields: members(sent).into_iter().filter_map(field).collect(),
+            about: format!("a new {} without `@` has the documented default", resource.singular),
+            weighty: BTreeSet::new(),
+            origin: format!("A new {} has the documented defaults of what was not sent.", resource.singular),
+        }
+    }
+
+    /// Returns the default of a member that is left out if it is `none`, as a value of the model.
+    fn default_value(&self, record: &str, member: &RecordMember) -> Option<String> {
+        let is_left_out = self.form.absent.contains(&format!("{record}.{}", member.name));
+        let plain = member.sort.strip_suffix('?').filter(|_| is_left_out)?;
+        let default = member.default.as_ref()?;
+        match default {
+            SpecNode::Bool(truth) if plain == "bool" => Some(truth.to_string()),
+            SpecNode::Number(number) if is_whole(plain) => {
+                number.parse::<i64>().ok().map(|number| number.to_string())
+            }
+            SpecNode::Text(text) if plain == "string" => Some(string_literal(text)),
+            value => {
+                let json = value.to_json();
+                let cases = self.enums.get(plain)?;
+                cases.iter().find(|(_, other)| *other == json).map(|(case, _)| case.clone())
+            }
         }
     }
 
@@ -255,6 +358,11 @@ impl Translator<'_> {
         record: &str,
         is_patch: bool,
     ) -> FieldRules {
+        let from = if record == resource.known {
+            String::new()
+        } else {
+            format!("_from_{}", name::snake_case(&resource.known))
+        };
         let written = self.records.get(sent).cloned().unwrap_or_default();
         let known = self.records.get(&resource.known).cloned().unwrap_or_default();
         let fields = self.common_fields(("known", &resource.known), ("told", record));
@@ -273,7 +381,7 @@ impl Translator<'_> {
         let mut fields: Vec<(String, String)> = fields.into_iter().filter_map(field).collect();
         fields.retain(|(field, _)| set.contains(field));
         FieldRules {
-            function: format!("keeps_{}_of_{}", name::snake_case(sent), name::snake_case(record)),
+            function: format!("keeps_{}_of_{}{from}", name::snake_case(sent), name::snake_case(record)),
             parameters: vec![
                 ("known", resource.known.clone()),
                 ("sent", sent.to_owned()),
@@ -285,4 +393,9 @@ impl Translator<'_> {
             origin: "An update leaves alone what was not sent.".into(),
         }
     }
+}
+
+/// Returns whether an operation writes what it sends to an item.
+fn is_write(role: &ResourceRole) -> bool {
+    matches!(role, ResourceRole::Create | ResourceRole::Put | ResourceRole::Patch)
 }

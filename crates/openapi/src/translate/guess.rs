@@ -13,7 +13,7 @@ use crate::{RuleTopic, RuleWeight};
 /// Names of members of a page that say how many items all pages have.
 const TOTALS: [&str; 7] = ["total", "totalcount", "totalitems", "count", "totalresults", "size", "length"];
 /// The number of items from which on a number that is equal to theirs counts. With fewer it is by chance.
-const MIN_COUNT: u32 = 2;
+pub(super) const MIN_COUNT: u32 = 2;
 
 /// The size from which on a number that all new items have in common may be a time. Chosen by feel.
 const MAX_CONSTANT: u32 = 1_000_000;
@@ -29,11 +29,11 @@ pub(super) struct ItemContents {
 }
 
 /// A rule that needs support, without its weight and topic.
-struct GuessedRule {
-    id: String,
-    condition: String,
-    support: String,
-    about: String,
+pub(super) struct GuessedRule {
+    pub(super) id: String,
+    pub(super) condition: String,
+    pub(super) support: String,
+    pub(super) about: String,
 }
 
 impl From<GuessedRule> for ResourceRule {
@@ -167,22 +167,26 @@ impl Translator<'_> {
             };
             plan.rules.push(guess.into());
         };
+        // Of a page of unknown length only the total can be compared.
+        let has_lengths = !list.is_open_page;
         if let Some((when, count)) = self.exact_count(resource) {
             let unfiltered = || vec![list.is_unfiltered.clone(), when.clone()];
-            add(
-                "number",
-                unfiltered().into_iter().chain([format!("{from} == 0")]).collect(),
-                length_of(&count),
-                format!("{count} >= {MIN_COUNT}"),
-                format!("{method} lists as many {} as there are", resource.items),
-            );
-            add(
-                "page",
-                unfiltered().into_iter().chain([format!("{from} > 0")]).collect(),
-                length_of(&count),
-                format!("{count} > {from}"),
-                format!("{method} lists the rest of the {} on later pages", resource.items),
-            );
+            if has_lengths {
+                add(
+                    "number",
+                    unfiltered().into_iter().chain([format!("{from} == 0")]).collect(),
+                    length_of(&count),
+                    format!("{count} >= {MIN_COUNT}"),
+                    format!("{method} lists as many {} as there are", resource.items),
+                );
+                add(
+                    "page",
+                    unfiltered().into_iter().chain([format!("{from} > 0")]).collect(),
+                    length_of(&count),
+                    format!("{count} > {from}"),
+                    format!("{method} lists the rest of the {} on later pages", resource.items),
+                );
+            }
             for total in self.number_members(answer) {
                 add(
                     &format!("counts.{total}"),
@@ -194,7 +198,7 @@ impl Translator<'_> {
             }
         }
         let is_total = |member: &String| TOTALS.contains(&member.replace('_', "").as_str());
-        for total in self.number_members(answer).into_iter().filter(is_total) {
+        for total in self.number_members(answer).into_iter().filter(|it| has_lengths && is_total(it)) {
             let total = format!("body.{total}");
             add(
                 "of_total",
@@ -204,6 +208,12 @@ impl Translator<'_> {
                 format!("{method} lists as many {} as `{total}` and the page say", resource.items),
             );
         }
+    }
+
+    /// Returns the member of the body of an answer that says how many items all pages have.
+    pub(super) fn total_member(&self, answer: &DocumentedResponse) -> Option<String> {
+        // A `count` may be that of the page.
+        self.number_members(answer).into_iter().find(|member| member.replace('_', "").starts_with("total"))
     }
 
     /// Returns the members of the body of an answer that are whole numbers.
@@ -251,6 +261,7 @@ impl Translator<'_> {
         let (first, set) = (resource.first_created(), self.fields_set(resource));
         let known = self.records.get(&resource.known).map(Vec::as_slice).unwrap_or_default();
         let is_plain = |sort: &str| sort == "bool" || is_whole(sort) || self.enums.contains_key(sort);
+        let mut is_read = false;
         for member in known {
             let sort = member.sort.trim_end_matches('?');
             let is_number_or_none = member.sort.ends_with('?') && is_whole(sort);
@@ -278,7 +289,11 @@ impl Translator<'_> {
                 support: format!("(match {first} {{ none => false, some(first) => {is_small} }})"),
                 about: format!("{method} gives every new {} the same `{}`", resource.singular, member.wire),
             };
+            is_read = is_read || self.rules.is_kept(&guess.id);
             plan.rules.push(guess.into());
+        }
+        if !is_read {
+            return;
         }
         plan.updates
             .push(format!("{first} = (match {first} {{ none => some({value}), some(_) => {first} }})"));

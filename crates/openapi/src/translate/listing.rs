@@ -1,6 +1,7 @@
 //! Lists of items: what a request asks for, and the rules about the answer.
 
 use super::compare::TypedText;
+use super::lifetime::orphan_rule;
 use super::operation::FieldOf;
 use super::resource::{Resource, ResourceRole, is_success};
 use super::rule::{AnswerPlan, ResourceRule, RuleMode};
@@ -41,6 +42,9 @@ const STARTS: [&str; 14] = [
     "orderby",
 ];
 
+/// Names of query parameters that say which page a list shows.
+const PAGES: [&str; 8] = ["offset", "skip", "page", "start", "cursor", "after", "pagetoken", "pagenumber"];
+
 impl Translator<'_> {
     /// A list: every item in it is as it is known, none was deleted, and those that were asked for are there.
     pub(super) fn plan_list(
@@ -69,12 +73,24 @@ impl Translator<'_> {
             RuleWeight::Contradiction,
         ));
         if self.rules.is_restarted {
-            plan.rules.push(rule(
-                "created",
-                format!("(forall x in {place}: {}.has({key}))", resource.created),
-                format!("{method} lists only what was created"),
-                RuleWeight::Guess,
-            ));
+            plan.rules.push(ResourceRule {
+                id: self.created_rule(resource, at, ResourceRole::List),
+                condition: format!("(forall x in {place}: {})", resource.was_created(&key)),
+                about: format!("{method} lists only what was created"),
+                weight: RuleWeight::Guess,
+                topic: RuleTopic::Relation,
+                support: Some(format!("!{place}.is_empty()")),
+            });
+        }
+        if let Some(orphaned) = resource.may_be_orphaned(&key) {
+            plan.rules.push(ResourceRule {
+                id: orphan_rule(resource),
+                condition: format!("(forall x in {place}: !{orphaned})"),
+                about: format!("{method} lists no {singular} of something that was deleted since"),
+                weight: RuleWeight::Guess,
+                topic: RuleTopic::Relation,
+                support: Some("false".into()),
+            });
         }
         plan.rules.push(rule(
             "once",
@@ -92,21 +108,35 @@ impl Translator<'_> {
                 .collect();
             wanted = wanted
                 .iter()
-                .map(|keys| format!("{{k for k in {keys} if {}}}", beside.join(" && ")))
+                .map(|keys| {
+                    let beside = beside.join(" && ");
+                    format!("{{k for k in {keys} if {beside} && !{}.has(k)}}", resource.orphaned)
+                })
                 .collect();
         }
         for list in self.list_requests(at) {
             let page = list.limit.is_some().then(|| format!(" && {place}.length() < {}", list.page));
+            // The service decides how long a page is: a list is known to be complete only if it has the total.
+            let total = self.total_member(answer).filter(|_| list.is_open_page);
+            let page = page.or(total.map(|total| format!(" && {place}.length() >= body.{total}")));
+            let can_be_whole = !list.is_open_page || page.is_some();
             let all: Vec<String> =
                 wanted.iter().map(|keys| format!("{keys}.subset_of({{{key} for x in {place}}})")).collect();
-            plan.rules.push(rule(
-                "complete",
-                format!("({}{} => {})", list.is_plain, page.clone().unwrap_or_default(), all.join(" && ")),
-                format!("{method} without filters lists every {singular}"),
-                if page.is_some() { RuleWeight::Contradiction } else { RuleWeight::Guess },
-            ));
+            if can_be_whole {
+                plan.rules.push(rule(
+                    "complete",
+                    format!(
+                        "({}{} => {})",
+                        list.is_plain,
+                        page.clone().unwrap_or_default(),
+                        all.join(" && ")
+                    ),
+                    format!("{method} without filters lists every {singular}"),
+                    if list.limit.is_some() { RuleWeight::Contradiction } else { RuleWeight::Guess },
+                ));
+            }
             // A page that is not full lists all items, and no page is shorter than this.
-            if page.is_none() && self.needs_short_lists(&label) {
+            if can_be_whole && page.is_none() && self.needs_short_lists(&label) {
                 plan.rules.push(rule(
                     "complete_short",
                     format!("({} && {place}.length() < 10 => {})", list.is_plain, all.join(" && ")),
@@ -157,6 +187,15 @@ impl Translator<'_> {
         }
         plan.origin
             .push(format!("{method} lists the {} as they were created or changed last.", resource.items));
+    }
+
+    /// Returns whether a request asks for a page.
+    fn has_pages(&self, at: usize) -> bool {
+        let is_page = |field: &FieldOf| {
+            let wire = super::resource::plain_name(&field.wire);
+            field.place == FieldLocation::Query && PAGES.contains(&wire.as_str())
+        };
+        self.asked[at].fields.iter().any(is_page)
     }
 
     /// Returns whether the rule about short lists is needed: it follows from the one about all lists.
@@ -245,6 +284,7 @@ impl Translator<'_> {
             is_plain: format!("{}_of_all", asked.name),
             plain_condition,
             page: format!("{}_at_most", asked.name),
+            is_open_page: limit.is_none() && self.has_pages(at),
             limit,
             is_plain_limit,
             filters,
@@ -304,6 +344,8 @@ pub(super) struct ListRequest {
     pub(super) page: String,
     /// The value of that variable; `None` if no parameter limits the list.
     pub(super) limit: Option<String>,
+    /// True if pages can be asked for, and nothing says how long one is.
+    pub(super) is_open_page: bool,
     /// True if the parameter is called like nothing but a limit.
     pub(super) is_plain_limit: bool,
     pub(super) filters: Vec<ListFilter>,

@@ -84,7 +84,10 @@ impl<'t> Translator<'t> {
             if field != *key {
                 self.form.names.push((whole, key.clone()));
             }
-            members.push(RecordMember { name: field.clone(), wire: key.clone(), sort: written.clone() });
+            let default = self.document.resolve_reference(property, "");
+            let default = property.get("default").or_else(|| default?.0.get("default")).cloned();
+            let (name, wire) = (field.clone(), key.clone());
+            members.push(RecordMember { name, wire, sort: written.clone(), default });
             fields.push(format!("{field}: {written}"));
         }
         for key in required.iter().filter(|key| !properties.iter().any(|(other, _)| other == *key)) {

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::operation::FieldOf;
-use super::rule::RuleMode;
 use super::{BodyKind, DocumentedResponse, FieldLocation, RecordMember, RequestOperation, Translator};
 use crate::name::{self, TakenNames};
 
 /// Last steps of paths of operations that change everything.
-const SWEEPING: [&str; 13] = [
+pub(super) const SWEEPING: [&str; 13] = [
     "reset", "clear", "purge", "flush", "truncate", "all", "restart", "seed", "import", "restore", "wipe",
     "sync", "bulk",
 ];
@@ -48,7 +47,7 @@ pub(crate) struct ItemView {
 }
 
 /// A resource of the service.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Resource {
     /// `book`.
     pub(crate) singular: String,
@@ -58,14 +57,21 @@ pub(crate) struct Resource {
     pub(crate) created: String,
     /// The variable for the keys of items that were removed.
     pub(crate) deleted: String,
+    /// The variable for the keys of items that were there when what contains them was removed, and not created since;
+    /// empty if nothing contains them.
+    pub(crate) orphaned: String,
+    /// The variable for what items were that were removed: another operation may bring them back.
+    pub(crate) removed: String,
     /// The variable for the key in the open request.
     pub(crate) asked: String,
     /// The collection path with `{}` for every parameter.
     pub(super) path: String,
     /// The record for keys with parents.
-    key_record: String,
+    pub(super) key_record: String,
     /// The sort of ids: `int` or `string`.
     pub(crate) id_sort: &'static str,
+    /// True if the description says that ids are UUIDs.
+    pub(crate) has_uuids: bool,
     /// The fields of the key before the id, with their sorts.
     pub(crate) parents: Vec<(String, &'static str)>,
     /// The record that shows an item.
@@ -141,6 +147,20 @@ impl Resource {
         std::iter::once(format!("{}.has({key})", self.items)).chain(written).collect::<Vec<_>>().join(" || ")
     }
 
+    /// Returns the condition that the item with this key may have gone with what contained it.
+    pub(super) fn may_be_orphaned(&self, key: &str) -> Option<String> {
+        (!self.orphaned.is_empty()).then(|| format!("{}.has({key})", self.orphaned))
+    }
+
+    /// Returns the condition that an item with this key was created, as far as is known.
+    pub(super) fn was_created(&self, key: &str) -> String {
+        let created = format!("{}.has({key})", self.created);
+        match self.may_be_orphaned(key) {
+            Some(orphaned) => format!("({created} || {orphaned})"),
+            None => created,
+        }
+    }
+
     /// Returns the sort of keys as a path parameter has it.
     fn takes(&self, field: &FieldOf) -> bool {
         key_sort_of(&field.sort) == Some(self.id_sort)
@@ -153,7 +173,7 @@ pub(crate) fn is_whole(sort: &str) -> bool {
 }
 
 /// Returns the sort of ids that a path parameter is; `None` if it is no number and no text.
-fn key_sort_of(sort: &str) -> Option<&'static str> {
+pub(super) fn key_sort_of(sort: &str) -> Option<&'static str> {
     if is_whole(sort) {
         Some("int")
     } else if sort == "string" {
@@ -178,7 +198,7 @@ pub(crate) fn path_fields(asked: &RequestOperation) -> Vec<&FieldOf> {
 }
 
 /// Returns a word in its singular, as far as English endings tell.
-fn singular_of(word: &str) -> String {
+pub(super) fn singular_of(word: &str) -> String {
     let word = name::snake_case(word);
     for (ending, instead) in [
         ("ies", "y"),
@@ -248,6 +268,7 @@ impl Translator<'_> {
         self.keep_nearest_roles();
         self.add_written_maps(&mut taken);
         self.add_missing_answers();
+        self.find_singletons(&shapes, &mut taken);
     }
 
     /// Removes the roles of operations that are about an item inside another one from the outer resource.
@@ -292,21 +313,11 @@ impl Translator<'_> {
             .into_iter()
             .map(|(name, sort)| (if name == "id" { "parent_id".to_owned() } else { name }, sort))
             .collect();
-        let mut resource = Resource {
-            singular,
-            items: String::new(),
-            created: String::new(),
-            deleted: String::new(),
-            asked: String::new(),
-            key_record: String::new(),
-            path: collection.to_owned(),
-            id_sort,
-            parents,
-            known: String::new(),
-            roles: BTreeMap::new(),
-            written: Vec::new(),
-            parent: None,
-        };
+        let path = collection.to_owned();
+        let has_uuids = self.is_uuid(of_item[0], &parameter);
+        // A link says which member has the id; otherwise the names do.
+        let parameter = self.linked_member(&of_item, &parameter).unwrap_or(parameter);
+        let mut resource = Resource { singular, path, id_sort, has_uuids, parents, ..Resource::default() };
         for (at, shape) in shapes.iter().enumerate() {
             let asked = &self.asked[at];
             let is_here = *shape == item;
@@ -340,12 +351,24 @@ impl Translator<'_> {
         resource.items = taken.fresh_name(&plural);
         resource.created = taken.fresh_name(&format!("created_{plural}"));
         resource.deleted = taken.fresh_name(&format!("deleted_{plural}"));
+        resource.removed = taken.fresh_name(&format!("removed_{plural}"));
+        if !resource.parents.is_empty() {
+            resource.orphaned = taken.fresh_name(&format!("orphaned_{plural}"));
+        }
         // Functions and variables of the resource are called after it.
         resource.singular = taken.fresh_name(&resource.singular);
         resource.key_record = self.types.fresh_name(&format!("{}Key", name::pascal_case(&resource.singular)));
         resource.asked = taken.fresh_name(&format!("asked_{}", resource.singular));
         self.id_parameters.insert(resource.path.clone(), parameter);
         Some(resource)
+    }
+
+    /// Returns whether the description says that a parameter is a UUID.
+    fn is_uuid(&self, at: usize, parameter: &str) -> bool {
+        let named =
+            self.operations[at].parameters.iter().find(|(node, _)| node.text_at("name") == Some(parameter));
+        let schema = named.and_then(|(node, _)| self.document.resolve_reference(node.get("schema")?, ""));
+        schema.is_some_and(|(schema, _)| schema.text_at("format") == Some("uuid"))
     }
 
     /// Returns whether a path is that of another collection, or of its items.
@@ -365,87 +388,6 @@ impl Translator<'_> {
         let Some((sort, _)) = &answer.body else { return false };
         let members = self.records.get(sort.as_str()).map(Vec::as_slice).unwrap_or_default();
         sort.starts_with("list<") || members.iter().any(|member| member.sort.starts_with("list<"))
-    }
-
-    /// Adds the variables for items that were written by requests whose answers do not show them.
-    fn add_written_maps(&mut self, taken: &mut TakenNames) {
-        for at in 0..self.resources.len() {
-            let mut resource = self.resources[at].clone();
-            for (operation, role) in resource.roles.clone() {
-                if !matches!(role, ResourceRole::Create | ResourceRole::Put | ResourceRole::Patch) {
-                    continue;
-                }
-                let Some(sent) = self.sent_record(operation) else { continue };
-                let answers = self.asked[operation].answers.iter().filter(|answer| is_success(answer));
-                let is_shown = |answer: &DocumentedResponse| {
-                    let view = self.item_view(&resource, answer);
-                    view.is_some_and(|view| self.known_value(&resource, &view).is_some())
-                };
-                let is_hidden = answers.clone().any(|answer| !is_shown(answer));
-                if is_hidden && !resource.written.iter().any(|(_, record)| *record == sent) {
-                    let name = taken.fresh_name(&format!("written_{}", resource.items));
-                    resource.written.push((name, sent));
-                }
-            }
-            self.resources[at] = resource;
-        }
-    }
-
-    /// Adds 404 where only a class of statuses or `default` covers it, and the id in `Location` where no body has it.
-    fn add_missing_answers(&mut self) {
-        for resource in &self.resources.clone() {
-            for (&at, &role) in &resource.roles {
-                if matches!(role, ResourceRole::List | ResourceRole::Sweep) {
-                    continue;
-                }
-                self.split_answer(at, "404");
-                if role == ResourceRole::Create {
-                    self.add_location(at, resource);
-                }
-            }
-        }
-    }
-
-    /// Adds an answer with this status or class, as the wider answer that covers it is.
-    pub(super) fn split_answer(&mut self, at: usize, status: &str) {
-        let asked = &self.asked[at];
-        let of = |answer: &DocumentedResponse| answer.status.to_ascii_lowercase();
-        let class = format!("{}xx", &status[..1]);
-        if asked.answers.iter().any(|answer| of(answer) == status) {
-            return;
-        }
-        let wider = asked.answers.iter().filter(|answer| of(answer) == class || of(answer) == "default");
-        let wider: Vec<DocumentedResponse> = wider.take(1).cloned().collect();
-        let name = format!("{}_{status}", asked.name);
-        for answer in wider {
-            let name = self.messages.fresh_name(&name);
-            let split = DocumentedResponse { name, status: status.to_owned(), ..answer };
-            self.asked[at].answers.insert(0, split);
-        }
-    }
-
-    /// Adds the field `location` to answers 201 of an operation whose body does not show the item.
-    fn add_location(&mut self, at: usize, resource: &Resource) {
-        let mut more = Vec::new();
-        for answer in &self.asked[at].answers {
-            if answer.status == "201" && answer.lacks.is_none() && self.item_view(resource, answer).is_none()
-            {
-                more.push(answer.clone());
-            }
-        }
-        for answer in more {
-            let is_wanted = self.rules.mode == RuleMode::Learning
-                || self.rules.is_broken(&answer.header_rule("Location"));
-            let other = format!("{}_headless", answer.name);
-            let other = is_wanted.then(|| self.messages.fresh_name(&other));
-            let answers = &mut self.asked[at].answers;
-            let Some(place) = answers.iter().position(|other| other.name == answer.name) else { continue };
-            answers[place].location = Some(resource.id_sort.to_owned());
-            if let Some(name) = other {
-                let lacks = Some("Location".to_owned());
-                answers.insert(place + 1, DocumentedResponse { name, lacks, ..answer });
-            }
-        }
     }
 
     /// Returns the record that the body of a request is.

@@ -68,6 +68,7 @@ impl<'t> Translator<'t> {
                     kind,
                     body,
                     location: None,
+                    has_allow: false,
                     headers: Vec::new(),
                     lacks: None,
                     is_seen: false,
@@ -168,6 +169,7 @@ impl<'t> Translator<'t> {
             kind: BodyKind::Unchecked,
             body: None,
             location: None,
+            has_allow: false,
             headers: Vec::new(),
             lacks: None,
         };

@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::compare::LENGTH;
 use crate::{ObservedFact, RuleTopic, RuleWeight, StateRules, TellingTransition};
 
 /// The statuses that a service may answer with although its description does not list them. Those of 4xx that say
 /// something about the request are allowed once they were seen; those of 5xx are seen only, so that learning goes on.
-const CANDIDATE_STATUSES: [&str; 15] =
-    ["400", "401", "403", "404", "405", "409", "410", "413", "415", "422", "429", "500", "501", "502", "503"];
+const CANDIDATE_STATUSES: [&str; 20] = [
+    "400", "401", "402", "403", "404", "405", "406", "409", "410", "412", "413", "415", "422", "423", "428",
+    "429", "500", "501", "502", "503",
+];
 
 /// The purpose of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +64,7 @@ pub(crate) struct RuleBook {
     pub(crate) is_restarted: bool,
     broken: BTreeSet<String>,
     supported: BTreeSet<String>,
+    unseen: BTreeSet<String>,
     statuses: BTreeMap<String, Vec<String>>,
     pub(crate) observables: Vec<TellingTransition>,
     /// The rules that are not required, for people.
@@ -80,9 +84,15 @@ impl RuleBook {
                 for (operation, status) in &observed.statuses {
                     statuses.entry(operation.clone()).or_default().push(status.clone());
                 }
-                let (broken, supported) = (observed.broken.clone(), observed.supported.clone());
-                let mode = RuleMode::Learned;
-                Self { mode, is_restarted, broken, supported, statuses, ..Self::default() }
+                Self {
+                    mode: RuleMode::Learned,
+                    is_restarted,
+                    broken: observed.broken.clone(),
+                    supported: observed.supported.clone(),
+                    unseen: observed.unseen.clone(),
+                    statuses,
+                    ..Self::default()
+                }
             }
         }
     }
@@ -104,6 +114,21 @@ impl RuleBook {
     /// Returns whether the service was seen to break a rule.
     pub(crate) fn is_broken(&self, rule: &str) -> bool {
         self.broken.contains(rule)
+    }
+
+    /// Returns whether a rule is not in the model: the service was seen to break it, or too seldom asked about it.
+    pub(crate) fn is_left_out(&self, rule: &str) -> bool {
+        self.is_broken(rule) || self.unseen.contains(rule)
+    }
+
+    /// Returns whether the service was seen to follow a rule.
+    pub(crate) fn has_support(&self, rule: &str) -> bool {
+        self.supported.contains(rule)
+    }
+
+    /// Returns whether a rule that needs support is in the model.
+    pub(crate) fn is_kept(&self, rule: &str) -> bool {
+        self.mode == RuleMode::Learning || self.has_support(rule) && !self.is_broken(rule)
     }
 
     /// Adds an answer that is not documented; it is observed by its transition.
@@ -163,7 +188,10 @@ impl RuleBook {
 
     /// Returns whether answers spoke for a rule, if it needs that.
     fn is_supported(&self, rule: &ResourceRule) -> bool {
-        rule.support.is_none() || self.supported.contains(&rule.id)
+        match rule.support {
+            Some(_) => self.has_support(&rule.id),
+            None => !self.unseen.contains(&rule.id) || self.is_broken(&rule.id),
+        }
     }
 
     /// The transition of an answer that follows the rules which the service was not seen to break.
@@ -220,16 +248,15 @@ pub(crate) fn names_read(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-        let mut rest = line;
+        let (mut rest, mut target) = (line, "");
         while let Some(start) = rest.find(is_part) {
             let after = &rest[start..];
             let end = after.find(|c: char| !is_part(c)).unwrap_or(after.len());
             let (word, tail) = after.split_at(end);
             rest = tail;
             if is_assigned(tail) {
-                let of_itself = tail.strip_prefix(" = ").and_then(|value| value.strip_prefix(word));
-                rest = of_itself.filter(|value| value.starts_with('.')).unwrap_or(tail);
-            } else {
+                target = word;
+            } else if word != target {
                 found.insert(word.to_owned());
             }
         }
@@ -293,7 +320,9 @@ impl FieldRules {
             return each.collect();
         }
         let (broken, kept): (Vec<_>, Vec<_>) =
-            self.fields.iter().partition(|(field, _)| book.is_broken(&self.id(field)));
+            self.fields.iter().partition(|(field, _)| book.is_left_out(&self.id(field)));
+        let broken: Vec<_> =
+            broken.into_iter().filter(|(field, _)| book.is_broken(&self.id(field))).collect();
         if kept.is_empty() {
             return String::new();
         }
@@ -317,7 +346,7 @@ impl FieldRules {
         wrap: &dyn Fn(&str) -> String,
     ) -> Vec<ResourceRule> {
         let arguments = arguments.join(", ");
-        let is_kept = |field: &str| !book.is_broken(&self.id(field));
+        let is_kept = |field: &str| !book.is_left_out(&self.id(field));
         let rule = |(field, _): &(String, String)| {
             let call = match book.mode {
                 RuleMode::Learning => format!("{}_{field}({arguments})", self.function),
@@ -327,7 +356,10 @@ impl FieldRules {
                 id: self.id(field),
                 // A broken rule of a field has no function of its own.
                 condition: if is_kept(field) { wrap(&call) } else { "true".to_owned() },
-                about: self.about.replace('@', field),
+                about: match field.strip_suffix(LENGTH) {
+                    Some(list) => self.about.replace("`@`", &format!("the length of `{list}`")),
+                    None => self.about.replace('@', field),
+                },
                 weight: if self.weighty.contains(field) {
                     RuleWeight::Contradiction
                 } else {

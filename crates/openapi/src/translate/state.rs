@@ -7,6 +7,7 @@ use super::resource::{ResourceRole, is_success, path_fields};
 use super::rule::{self, AnswerPlan, ResourceRule, RuleMode};
 use super::weight::weight_text;
 use super::wrong::WrongRequest;
+use super::wrong_method::RUN_OVER;
 use super::{FieldLocation, RequestOperation, Translator};
 use crate::{RuleTopic, RuleWeight};
 
@@ -77,7 +78,10 @@ impl Translator<'_> {
     fn owed_text(&self) -> String {
         let wrong = self.wrong.iter().map(|wrong| &wrong.request.name);
         let names = self.asked.iter().map(|asked| &asked.name).chain(wrong);
-        let cases: Vec<String> = names.map(|name| format!("owes_{name}")).collect();
+        let mut cases: Vec<String> = names.map(|name| format!("owes_{name}")).collect();
+        if self.rules.mode == RuleMode::Learning {
+            cases.push(RUN_OVER.to_owned());
+        }
         format!(
             "/// The request that is not answered yet.\nenum Owed {{ nothing, {} }}\nvar owed: Owed = nothing\n\n",
             cases.join(", ")
@@ -113,6 +117,14 @@ impl Translator<'_> {
             text.push_str(&self.variable(&resource.created, &format!("set<{key}>"), "{}", &about));
             let about = format!("The {} that were deleted.", resource.items);
             text.push_str(&self.variable(&resource.deleted, &format!("set<{key}>"), "{}", &about));
+            let about = format!("The {} that were deleted, as they were shown last.", resource.items);
+            let sort = format!("map<{key}, {}>", resource.known);
+            text.push_str(&self.variable(&resource.removed, &sort, "{}", &about));
+            if !resource.orphaned.is_empty() {
+                let about =
+                    format!("The {} that may have been removed with what contained them.", resource.items);
+                text.push_str(&self.variable(&resource.orphaned, &format!("set<{key}>"), "{}", &about));
+            }
             let about =
                 format!("The {} that the last request wrote, until another one is sent.", resource.singular);
             text.push_str(&self.variable(&resource.last_written(), &format!("{key}?"), "none", &about));
@@ -130,6 +142,10 @@ impl Translator<'_> {
             let about = format!("The {} that the open request is about.", resource.singular);
             text.push_str(&self.variable(&resource.asked, &key, &resource.no_key(), &about));
             text.push('\n');
+        }
+        text.push_str(&self.singleton_keys());
+        for (name, sort, value, about) in self.singleton_variables() {
+            text.push_str(&self.variable(&name, &sort, &value, &about));
         }
         for at in 0..self.asked.len() {
             text.push_str(&self.request_variables(at));
@@ -179,7 +195,7 @@ impl Translator<'_> {
             let role = role.copied();
             role.is_some_and(|role| !matches!(role, ResourceRole::Sweep | ResourceRole::Delete))
         });
-        let record = self.sent_record(at).filter(|_| is_used)?;
+        let record = self.sent_record(at).filter(|_| is_used || self.is_of_singleton(at))?;
         Some((format!("sent_{}", self.asked[at].name), record))
     }
 
@@ -187,7 +203,7 @@ impl Translator<'_> {
     fn operation_text(&mut self, at: usize) -> String {
         let asked = self.asked[at].clone();
         let mut updates = vec![format!("owed = owes_{}", asked.name)];
-        updates.extend(self.request_updates(at));
+        updates.extend(self.request_updates(at, true));
         let mut text = String::new();
         let factor = self.weight_factor();
         for variant in self.request_variants(at) {
@@ -223,7 +239,8 @@ impl Translator<'_> {
         for wrong in &wrong {
             let remember = wrong.value_field().map(|value| format!("{} = some({value})", wrong.variable()));
             let owes = format!("owed = owes_{}", wrong.request.name);
-            let updates: Vec<String> = [owes].into_iter().chain(remember).collect();
+            let about_items = self.wrong_updates(wrong);
+            let updates: Vec<String> = [owes].into_iter().chain(remember).chain(about_items).collect();
             text.push('\n');
             for variant in self.wrong_variants(wrong) {
                 text.push_str(&weight_text(variant.weight));
@@ -254,8 +271,8 @@ impl Translator<'_> {
         format!("ask_{name}: on {name} when {} {{ {} }}\n", guard.join(" && "), updates.join(", "))
     }
 
-    /// Returns what a request says about resources, as updates.
-    fn request_updates(&self, at: usize) -> Vec<String> {
+    /// Returns what a request says about resources, as updates; `is_read` says whether its body is as described.
+    pub(super) fn request_updates(&self, at: usize, is_read: bool) -> Vec<String> {
         let mut updates = Vec::new();
         let fields = path_fields(&self.asked[at]);
         for resource in &self.resources {
@@ -277,11 +294,16 @@ impl Translator<'_> {
                 updates.push(format!("{} = {}", resource.asked, resource.key(&parents, id)));
             }
         }
+        updates.extend(self.singleton_updates(at));
         if let Some((variable, record)) = self.sent_variable(at) {
             let body = self.asked[at].fields.iter().find(|field| field.place == FieldLocation::Body);
             let is_option = body.is_some_and(|field| field.sort == format!("{record}?"));
             let name = body.map_or("body", |field| field.name.as_str());
-            let value = if is_option { name.to_owned() } else { format!("some({name})") };
+            let value = match (is_read, is_option) {
+                (false, _) => "none".to_owned(),
+                (true, true) => name.to_owned(),
+                (true, false) => format!("some({name})"),
+            };
             updates.push(format!("{variable} = {value}"));
         }
         for list in self.list_requests(at) {

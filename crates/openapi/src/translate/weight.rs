@@ -4,9 +4,9 @@
 //! after one was deleted. So the request of an operation is several transitions, each with a weight: for what exists,
 //! for what was deleted, for anything else; while there are few items, and later; for a page after the first.
 
-use super::resource::{Resource, ResourceRole, path_fields};
+use super::resource::{Resource, ResourceRole, path_fields, shape_of};
 use super::rule::RuleMode;
-use super::wrong::WrongRequest;
+use super::wrong::{WrongPart, WrongRequest};
 use super::{RequestOperation, Translator};
 
 /// The percentage of wrong requests. Chosen by feel: each kind of them needs only a few.
@@ -97,8 +97,25 @@ impl Translator<'_> {
             }
             Some((_, ResourceRole::Sweep)) => vec![variant("", 1, None)],
             Some(_) => vec![variant("", 6, None)],
-            None => vec![variant("", 4, None)],
+            None => match self.singleton_parent_guard(at) {
+                Some(known) => {
+                    let other = format!("!{known}");
+                    vec![variant("_that_exists", 8, known), variant("", 1, other)]
+                }
+                None => vec![variant("", 4, None)],
+            },
         }
+    }
+
+    /// Returns the condition that the item which contains a singleton is known to exist; `None` if there is none.
+    fn singleton_parent_guard(&self, at: usize) -> Option<String> {
+        if !self.is_of_singleton(at) {
+            return None;
+        }
+        let path = shape_of(&self.asked[at].path);
+        let contains = |resource: &&Resource| path.starts_with(&format!("{}/{{}}/", resource.path));
+        let parent = self.resources.iter().filter(contains).max_by_key(|resource| resource.path.len())?;
+        Some(format!("({})", parent.is_known(&self.key_named(at, parent)?)))
     }
 
     /// Returns the variant of a list for a page after the first that has items, if pages can be asked for.
@@ -146,6 +163,11 @@ impl Translator<'_> {
     /// refused for that.
     pub(super) fn wrong_variants(&self, wrong: &WrongRequest) -> Vec<RequestVariant> {
         let cases = u32::try_from(wrong.case_count()).unwrap_or(1).max(1);
+        if wrong.part == WrongPart::Content {
+            // Without the item, the request would be refused for that.
+            let known = self.known_guard(wrong.of, &wrong.request, None);
+            return vec![variant("", 2, known)];
+        }
         match self.known_guard(wrong.of, &wrong.request, wrong.value_field()) {
             Some(known) => {
                 let other = format!("!{known}");

@@ -8,13 +8,10 @@ use std::collections::BTreeSet;
 
 use super::check::ValueCondition;
 use super::operation::{FieldOf, is_json};
-use super::resource::is_success;
-use super::rule::{AnswerPlan, ResourceRule, RuleMode};
-use super::{FieldLocation, RequestOperation, Translator, doc_comment};
+use super::{FieldLocation, RequestOperation, Translator, doc_comment, request_body};
 use crate::document::Operation;
 use crate::name;
 use crate::node::SpecNode;
-use crate::{RuleTopic, RuleWeight};
 
 /// The number of wrong values of one body or parameter. Chosen by feel: each is sent several times in a campaign.
 pub(super) const MAX_CASES: usize = 24;
@@ -28,10 +25,22 @@ pub(crate) struct WrongRequest {
     pub(crate) request: RequestOperation,
     /// The enum of what is wrong.
     pub(crate) sort: String,
-    /// The field with the wrong value; `None` if the credentials are wrong.
-    field: Option<String>,
+    /// The part of it that is wrong.
+    pub(super) part: WrongPart,
     /// The cases with what is wrong, for people.
-    cases: Vec<(String, String)>,
+    pub(super) cases: Vec<(String, String)>,
+}
+
+/// The part of a request that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WrongPart {
+    /// The value of a field.
+    Value(String),
+    /// The method, in this field.
+    Method(String),
+    /// The content type of the body.
+    Content,
+    Credentials,
 }
 
 impl WrongRequest {
@@ -45,9 +54,17 @@ impl WrongRequest {
         self.cases.len()
     }
 
-    /// Returns the field with the wrong value.
+    /// Returns the field with what is wrong, an enum; `None` if the whole request is wrong.
     pub(crate) fn value_field(&self) -> Option<&str> {
-        self.field.as_deref()
+        match &self.part {
+            WrongPart::Value(field) | WrongPart::Method(field) => Some(field),
+            WrongPart::Content | WrongPart::Credentials => None,
+        }
+    }
+
+    /// Returns whether it is a request to its operation, which may answer as it does to others.
+    pub(crate) fn is_of_operation(&self) -> bool {
+        !matches!(self.part, WrongPart::Method(_))
     }
 }
 
@@ -78,20 +95,27 @@ impl<'t> Translator<'t> {
         let asked = &self.asked;
         let refuses = |at: usize| asked[at].answers.iter().any(|answer| answer.status.starts_with('4'));
         self.wrong.retain(|wrong| refuses(wrong.of));
+        self.find_wrong_contents();
+        self.find_wrong_methods();
     }
 
     fn find_wrong_bodies(&mut self, at: usize, operation: &Operation<'t>) {
         let asked = self.asked[at].clone();
         let Some(body) = asked.fields.iter().find(|field| field.place == FieldLocation::Body) else { return };
-        if asked.content.is_some() {
+        let is_form = asked.content.as_deref().is_some_and(request_body::is_form);
+        if asked.content.is_some() && !is_form {
             return;
         }
         let Some(node) = operation.node.get("requestBody") else { return };
         let Some((node, _)) = self.document.resolve_reference(node, "") else { return };
         let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
-        let json = contents.iter().find(|(kind, _)| is_json(kind)).and_then(|(_, media)| media.get("schema"));
-        let Some(schema) = json else { return };
-        let values = self.wrong_objects(schema);
+        let is_it = |kind: &str| match &asked.content {
+            None => is_json(kind),
+            Some(content) => kind.starts_with(content.as_str()),
+        };
+        let media = contents.iter().find(|(kind, _)| is_it(kind));
+        let Some(schema) = media.and_then(|(_, media)| media.get("schema")) else { return };
+        let values = self.wrong_objects(schema, is_form);
         self.add_wrong(at, "body", body, values);
     }
 
@@ -176,7 +200,7 @@ impl<'t> Translator<'t> {
             of: at,
             request,
             sort: String::new(),
-            field: None,
+            part: WrongPart::Credentials,
             cases: vec![(name, about)],
         });
     }
@@ -237,59 +261,12 @@ impl<'t> Translator<'t> {
             self.wrong_rules.insert(case.clone(), rule.clone());
         }
         let cases = cases.into_iter().map(|(case, about, _)| (case, about)).collect();
-        self.wrong.push(WrongRequest { of: at, request, sort, field: Some(field.name.clone()), cases });
-    }
-
-    /// Returns the answers to a wrong request: those of 4xx; in learning every answer of 2xx is observed, by case.
-    pub(super) fn refusals_text(&mut self, asked: &RequestOperation, wrong: &WrongRequest) -> String {
-        let mut text = String::new();
-        let name = wrong.request.name.clone();
-        let method = self.method_of(wrong.of);
-        for answer in &asked.answers {
-            let check = answer.body.as_ref().and_then(|(_, check)| {
-                self.checks.condition_text(check, "body", super::check::ValueWriter::Told)
-            });
-            let base = std::iter::once(format!("owed == owes_{name}")).chain(check).collect::<Vec<_>>();
-            let suffix = answer.name.strip_prefix(&format!("{}_", asked.name)).unwrap_or(&answer.name);
-            let plan = AnswerPlan {
-                label: format!("{name}_{suffix}"),
-                gate: answer.name.clone(),
-                base,
-                updates: vec!["owed = nothing".into()],
-                ..AnswerPlan::default()
-            };
-            if answer.status.starts_with('4') {
-                if answer.is_seen && self.rules.mode == RuleMode::Learning {
-                    self.rules.observe_status(&plan.label, (&asked.name, &method), &answer.status);
-                }
-                text.push_str(&self.rules.answer_text(&plan));
-            } else if answer.status.starts_with('5') && self.rules.mode == RuleMode::Learning {
-                let rule = ResourceRule {
-                    id: format!("{name}.{}", answer.status),
-                    condition: "false".into(),
-                    about: format!("{method} does not answer {} to a wrong request", answer.status),
-                    weight: RuleWeight::Contradiction,
-                    topic: RuleTopic::Refusal,
-                    support: None,
-                };
-                text.push_str(&self.rules.answer_text(&AnswerPlan { rules: vec![rule], ..plan }));
-            } else if is_success(answer) && self.rules.mode == RuleMode::Learning {
-                let is_case = |case: &str| match wrong.value_field() {
-                    Some(_) => format!("{} != some({case})", wrong.variable()),
-                    None => "false".to_owned(),
-                };
-                let rules = wrong.cases.iter().map(|(case, about)| ResourceRule {
-                    id: self.wrong_rules.get(case).cloned().unwrap_or_default(),
-                    condition: is_case(case),
-                    about: format!("{method} refuses a request in which {about}"),
-                    weight: RuleWeight::Contradiction,
-                    topic: RuleTopic::Refusal,
-                    support: None,
-                });
-                let plan = AnswerPlan { rules: rules.collect(), ..plan };
-                text.push_str(&self.rules.answer_text(&plan));
-            }
-        }
-        text
+        self.wrong.push(WrongRequest {
+            of: at,
+            request,
+            sort,
+            part: WrongPart::Value(field.name.clone()),
+            cases,
+        });
     }
 }

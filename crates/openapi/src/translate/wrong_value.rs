@@ -8,16 +8,20 @@ use crate::node::SpecNode;
 /// The depth to which the values of a sample are filled in. Chosen by feel.
 const MAX_DEPTH: usize = 6;
 
+/// The name of values that are shorter than the schema allows.
+const TOO_SHORT: &str = "too short";
+
 /// A member of an object, as the parts of its schema say together.
-struct ObjectMember<'t> {
-    name: &'t str,
-    schema: &'t SpecNode,
+pub(super) struct ObjectMember<'t> {
+    pub(super) name: &'t str,
+    pub(super) schema: &'t SpecNode,
     is_required: bool,
 }
 
 impl<'t> Translator<'t> {
-    /// Returns objects of which something is not as the schema says; none if the schema is not that of an object.
-    pub(super) fn wrong_objects(&self, schema: &'t SpecNode) -> Vec<WrongValue> {
+    /// Returns objects of which something is not as the schema says; none if the schema is not that of an object. In a
+    /// form every value is a text, and an empty one counts as missing for many.
+    pub(super) fn wrong_objects(&self, schema: &'t SpecNode, is_form: bool) -> Vec<WrongValue> {
         let Some(members) = self.object_members(schema, 0) else { return Vec::new() };
         let base: Vec<(String, SpecNode)> = members
             .iter()
@@ -41,17 +45,18 @@ impl<'t> Translator<'t> {
         }
         for member in &members {
             let Some((schema, _)) = self.document.resolve_reference(member.schema, "") else { continue };
-            let wrong = self
-                .wrong_type(schema, member.name)
-                .into_iter()
-                .chain(self.wrong_values(schema, member.name));
+            let is_number = matches!(schema.text_at("type"), Some("integer" | "number" | "boolean"));
+            let of_type = self.wrong_type(schema, member.name).filter(|_| !is_form || is_number);
+            let values = self.wrong_values(schema, member.name).into_iter();
+            let wrong =
+                of_type.into_iter().chain(values.filter(|(name, _, _)| !is_form || name != TOO_SHORT));
             found.extend(wrong.map(|(name, value, about)| WrongValue {
                 name: format!("{} {name}", member.name),
                 value: with(member.name, value),
                 about,
             }));
         }
-        if !base.is_empty() {
+        if !base.is_empty() && !is_form {
             found.push(WrongValue {
                 name: "list".into(),
                 value: SpecNode::List(Vec::new()),
@@ -120,17 +125,17 @@ impl<'t> Translator<'t> {
                 add("too long", SpecNode::Text(text), format!("`{name}` is longer than {most}"));
             }
             if schema.count_at("minLength").is_some_and(|least| least > 0) {
-                add("too short", SpecNode::Text(String::new()), format!("`{name}` is empty"));
+                add(TOO_SHORT, SpecNode::Text(String::new()), format!("`{name}` is empty"));
             }
         }
         if kind == Some("array") && schema.count_at("minItems").is_some_and(|least| least > 0) {
-            add("too short", SpecNode::List(Vec::new()), format!("`{name}` has no items"));
+            add(TOO_SHORT, SpecNode::List(Vec::new()), format!("`{name}` has no items"));
         }
         found
     }
 
     /// Returns the members of an object that a request may have; `None` if the schema is none of an object.
-    fn object_members(&self, schema: &'t SpecNode, depth: usize) -> Option<Vec<ObjectMember<'t>>> {
+    pub(super) fn object_members(&self, schema: &'t SpecNode, depth: usize) -> Option<Vec<ObjectMember<'t>>> {
         let (schema, _) = self.document.resolve_reference(schema, "")?;
         if depth > MAX_DEPTH || schema.get("oneOf").is_some() || schema.get("anyOf").is_some() {
             return None;

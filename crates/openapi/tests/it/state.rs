@@ -96,6 +96,122 @@ fn nothing_of_it_is_in_a_model_without_state() {
     assert!(!made.model.contains("map<"), "{}", made.model);
 }
 
+/// A method that is not documented is refused; which header `Allow` the service sends is learned.
+#[test]
+fn methods_that_are_not_documented_are_refused() {
+    let supported: std::collections::BTreeSet<String> = ["other_method_on_notes.allow".to_owned()].into();
+    let seen = Observations { supported, ..Observations::default() };
+    let made = translate_text(NOTES, StateRules::Learned(seen.clone()));
+    says(
+        &made,
+        &[
+            "enum OtherMethodOnNotes { put_on_notes, patch_on_notes, delete_on_notes }",
+            "method = \"{method}\", path = \"/notes/{id}\"",
+            "\"put_on_notes\" = \"\\\"PUT\\\"\"",
+            "emit other_method_on_notes_405 when owed == owes_other_method_on_notes && \
+             allow.matches(\"(.*[ ,])?GET([ ,].*)?\") && allow.matches(\"(.*[ ,])?POST([ ,].*)?\")",
+            "(wrong_in_other_method_on_notes == some(put_on_notes) => !allow.matches(\"(.*[ ,])?PUT([ ,].*)?\"))",
+            "other_method_on_notes_4xx = { to = \"other_method_on_notes\", status = \"4xx\", except = [\"405\"] }",
+        ],
+    );
+    assert!(!made.model.contains("other_method_on_notes_2xx"), "{}", made.model);
+    assert!(!made.model.contains("other_method_on_notes_405_headless"), "{}", made.model);
+    let broken = ["other_method_on_notes.PUT.accepted", "other_method_on_notes.allow"];
+    let broken = Observations { broken: broken.map(str::to_owned).into(), ..seen };
+    let made = translate_text(NOTES, StateRules::Learned(broken));
+    assert!(!made.model.contains("put_on_notes,"), "{}", made.model);
+    assert!(
+        !made.model.contains(
+            "allow.matches(\"(.*[ ,])?GET([ ,].*)?\") && allow.matches(\"(.*[ ,])?POST([ ,].*)?\")"
+        ),
+        "{}",
+        made.model
+    );
+    assert!(made.loosened.iter().any(|text| text.starts_with("PUT /notes, which")), "{:?}", made.loosened);
+}
+
+/// A body in another content type is sent only if the service was seen to refuse it.
+#[test]
+fn other_content_types_are_refused_if_the_service_does() {
+    let unseen = translate_text(NOTES, StateRules::Learned(Observations::default()));
+    assert!(!unseen.model.contains("other_content"), "{}", unseen.model);
+    let rule = "add_note_as_other_content.refused".to_owned();
+    let seen = Observations { supported: [rule].into(), ..Observations::default() };
+    let made = translate_text(NOTES, StateRules::Learned(seen.clone()));
+    says(
+        &made,
+        &[
+            "input add_note_as_other_content(body: NewNote)",
+            "headers = { content-type = \"text/plain\" }, body = \"{body}\"",
+            "add_note_as_other_content_4xx: emit add_note_as_other_content_4xx",
+        ],
+    );
+    let broken = ["add_note_as_other_content.accepted".to_owned()].into();
+    let made = translate_text(NOTES, StateRules::Learned(Observations { broken, ..seen }));
+    assert!(!made.model.contains("other_content"), "{}", made.model);
+    assert!(made.loosened.iter().any(|text| text.contains("a body in text/plain")), "{:?}", made.loosened);
+}
+
+/// A form in parts has files, and wrong values as far as texts can be wrong.
+#[test]
+fn translates_bodies_in_parts() {
+    let text = r##"{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {"/photos": {"post": {
+        "operationId": "add", "requestBody": {"required": true, "content": {"multipart/form-data": {
+            "schema": {"type": "object", "required": ["title", "photo"], "properties": {
+                "title": {"type": "string", "minLength": 1, "maxLength": 20},
+                "copies": {"type": "integer", "minimum": 1},
+                "photo": {"type": "string", "format": "binary"},
+                "notes": {"type": "array", "items": {"type": "string", "contentMediaType": "text/csv"}}}},
+            "encoding": {"photo": {"contentType": "image/png, image/jpeg"}}}}},
+        "responses": {"201": {"description": ""}, "422": {"description": ""}}}}}}"##;
+    let made = translate_text(text, StateRules::Learned(Observations::default()));
+    assert!(made.notes.is_empty(), "{:?}", made.notes);
+    says(
+        &made,
+        &[
+            "record AddBody { title: string, copies: int?, photo: string, notes: list<string>? }",
+            "headers = { content-type = \"multipart/form-data\" }, body = \"{body}\", files = { \"photo\" = \
+             \"image/png\", \"notes\" = \"text/csv\" }",
+            "add_wrong_body_without_photo",
+            r#""add_wrong_body_copies_type" = "{\"title\":\"abc\",\"photo\":\"abc\",\"copies\":\"not a number\"}""#,
+        ],
+    );
+    for is_right in ["title_type", "too_short", "wrong_body_list"] {
+        assert!(!made.model.contains(is_right), "{}", made.model);
+    }
+    let other = text.replace("\"contentType\": \"image/png, image/jpeg\"", "\"contentType\": \"image/*\"");
+    let made = translate_text(&other, StateRules::Stateless);
+    says(&made, &["\"photo\" = \"application/octet-stream\""]);
+}
+
+/// A path that is read and replaced is remembered without a collection, by the parameters before it.
+#[test]
+fn singletons_and_defaults_are_remembered() {
+    let studio = include_str!("../../../cli/tests/it/openapi/studio.yaml");
+    let made = translate_text(studio, StateRules::Learned(Observations::default()));
+    assert_eq!(made.resources, ["photos", "/photos/{id}/frame", "/settings"]);
+    says(
+        &made,
+        &[
+            "var known_settings: map<int, Settings> = {}",
+            "known_settings[asked_setting] = body",
+            "fn same_setting(known: Settings, told: Settings) -> bool = known.theme == told.theme && known.size == \
+             told.size",
+            "fn keeps_change_of_settings(known: Settings, sent: Change, told: Settings) -> bool =",
+            "var written_frame: map<int, Frame> = {}",
+            "asked_frame = id",
+            "(match written_frame.get(asked_frame) { none => true, some(sent) => shows_frame(sent, body) })",
+            "fn has_defaults_of_new_photo(sent: NewPhoto, told: Photo) -> bool = (match sent.copies { none => 1 == \
+             told.copies, some(_) => true })",
+        ],
+    );
+    let broken = ["same_setting.theme", "same_setting.size", "has_defaults_of_new_photo.copies"];
+    let broken = Observations { broken: broken.map(str::to_owned).into(), ..Observations::default() };
+    let made = translate_text(studio, StateRules::Learned(broken));
+    assert!(!made.model.contains("fn same_setting"), "{}", made.model);
+    assert!(!made.model.contains("has_defaults_of"), "{}", made.model);
+}
+
 /// A nested collection, ids in `Location`, a page with a limit, a filter.
 #[test]
 fn collections_in_collections_have_keys_of_both() {

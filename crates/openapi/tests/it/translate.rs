@@ -44,26 +44,33 @@ fn tokens_are_fetched_by_password_or_by_the_secret_of_a_client() {
         made.expect("it is a description")
     };
     let user = ["API_USER", "API_PASSWORD"];
-    for url in ["/v1/token", "token", "http://h:1/v1/token"] {
+    let by_password = "grant = \"password\", user = \"${API_USER}\", password = \"${API_PASSWORD}\"";
+    let places = [
+        ("/v1/token", "/v1/token"),
+        ("token", "/v1/token"),
+        ("http://h:1/v1/token", "/v1/token"),
+        ("/oauth/token", "/oauth/token"),
+    ];
+    for (url, path) in places {
         let made = with(&text("password", url), &user);
-        says(
-            &made,
-            &[
-                "path = \"/token\", headers = { content-type = \"application/x-www-form-urlencoded\" }, body = \
-                 \"grant_type=password&username=${API_USER}&password=${API_PASSWORD}\"",
-                "headers = { \"Authorization\" = \"Bearer {access_token}\" }",
-                "captures = { access_token = { json = \"/access_token\" } }",
-            ],
-        );
+        let token = format!("token = {{ url = \"{path}\", {by_password} }}");
+        says(&made, &[&token, "headers = { \"Authorization\" = \"Bearer {access_token}\" }"]);
     }
     let client = with(&text("clientCredentials", "token"), &["API_CLIENT_ID", "API_CLIENT_SECRET"]);
-    let basic = "Authorization = \"Basic ${API_CLIENT_ID:API_CLIENT_SECRET}\"";
-    says(&client, &[basic, "grant_type=client_credentials"]);
+    let by_client =
+        "grant = \"client_credentials\", client = \"${API_CLIENT_ID}\", secret = \"${API_CLIENT_SECRET}\" }";
+    says(&client, &[by_client]);
+    let scoped = text("password", "token").replace("scopes: {}", "scopes: {read: r, write: w}");
+    says(&with(&scoped, &user), &["scope = \"read write\""]);
     let given = with(&text("password", "token"), &["API_TOKEN", "API_USER", "API_PASSWORD"]);
     says(&given, &["Bearer ${API_TOKEN}"]);
-    for elsewhere in ["https://login.example.org/token", "/oauth/token"] {
+    // Secrets go to another host only if the user names it.
+    for elsewhere in ["https://login.example.org/token", "//login.example.org/token", "http://h:2/token"] {
         let made = with(&text("password", elsewhere), &user);
-        assert!(!made.project.contains("grant_type"), "{}", made.project);
+        assert!(!made.project.contains("token = {"), "{}", made.project);
+        says(&made, &["# `o`: to have tokens fetched, set API_USER, API_PASSWORD, API_TOKEN_URL"]);
+        let named = with(&text("password", elsewhere), &["API_USER", "API_PASSWORD", "API_TOKEN_URL"]);
+        says(&named, &["token = { url = \"${API_TOKEN_URL}\""]);
     }
 }
 

@@ -29,6 +29,22 @@ pub struct HttpExchange {
     /// The answer; absent if none came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<HttpResponseRecord>,
+    /// The times of it; absent in records without times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<ExchangeTimes>,
+}
+
+/// The times of a request and its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExchangeTimes {
+    /// The time at which the request was sent, in milliseconds since 1970.
+    pub sent_ms: u64,
+    /// The time until the first byte of the answer came, in microseconds; absent if none came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_us: Option<u64>,
+    /// The time from then until the whole answer was there, in microseconds; absent if it never was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_us: Option<u64>,
 }
 
 /// A request.
@@ -44,6 +60,9 @@ pub struct HttpRequestRecord {
     /// Its body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// The Unix socket that it was sent to; absent for TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<String>,
     /// The variables of the environment that stand for secrets in address and headers, as `${NAME}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,
@@ -65,8 +84,8 @@ pub struct HttpResponseRecord {
 impl HttpExchange {
     /// Calls `change` with every text that the system may have said or that was said to it.
     pub fn for_each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
-        let Self { input: _, request, response } = self;
-        let HttpRequestRecord { method: _, url, headers, body, variables: _ } = request;
+        let Self { input: _, request, response, times: _ } = self;
+        let HttpRequestRecord { method: _, url, headers, body, socket: _, variables: _ } = request;
         change(url);
         headers.iter_mut().for_each(|(_, value)| change(value));
         body.iter_mut().for_each(&mut *change);

@@ -217,6 +217,8 @@ pub enum ScriptPart {
     Literal(String),
     /// The value of a variable.
     Value(UsedValue),
+    /// A secret: the variable of the environment, or for `USER:PASSWORD` both of them in base64.
+    Environment(String),
 }
 
 /// A use of a variable.

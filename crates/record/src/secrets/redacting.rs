@@ -111,6 +111,7 @@ impl Secrets {
                 doubts: _,
                 machine_lag: _,
                 thinned: _,
+                taken: _,
             }) => (),
         }
     }

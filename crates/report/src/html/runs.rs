@@ -81,8 +81,10 @@ impl RunsPage {
         let number = ended.run.number;
         let open = self.open.remove(&number).unwrap_or_default();
         let mut in_run = open.in_run;
-        if let Some(thinned) = &ended.thinned {
-            switch_totals::add_thinned(&mut in_run, thinned);
+        let thinned = ended.thinned.as_ref().map(|thinned| &thinned.taken);
+        if let Some(taken) = ended.taken.as_ref().or(thinned) {
+            // The whole run tells more than each of its steps.
+            in_run = switch_totals::of_run(taken);
         }
         self.taken.add_run(in_run, number, ended.outcome);
         let is_trouble = matches!(ended.outcome, RunOutcome::Fail | RunOutcome::Error);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_record::event::{RunOutcome, StepRecord, ThinnedRun};
+use ioxide_record::event::{RunOutcome, StepRecord};
 
 use crate::run_number::number_from_one;
 use ioxide_model::label::certain_switch;
@@ -35,13 +35,10 @@ pub(super) fn count_step(in_run: &mut InRun, step: &StepRecord) {
     }
 }
 
-/// Adds the counts of steps that the record leaves out.
-pub(super) fn add_thinned(in_run: &mut InRun, thinned: &ThinnedRun) {
-    for (switch, (certain, possible)) in &thinned.taken {
-        let times = in_run.entry(switch.clone()).or_default();
-        times.certain += certain;
-        times.possible += possible;
-    }
+/// Returns the counts that the end of a run gives: the certain and the possible times by switch.
+pub(super) fn of_run(taken: &BTreeMap<String, (u64, u64)>) -> InRun {
+    let times = |&(certain, possible): &(u64, u64)| TakenCount { certain, possible };
+    taken.iter().map(|(switch, counts)| (switch.clone(), times(counts))).collect()
 }
 
 /// The counts over all runs that ended.

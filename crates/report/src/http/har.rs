@@ -1,9 +1,10 @@
 //! The requests of a run as a file of HTTP Archive 1.2, which browsers and proxies read.
 //!
-//! Values that the service chose are those of the run. Secrets are `***`. The record has no times of requests, so all
-//! times are 0 and the dates count from the beginning of time, one second for each request.
+//! Values that the service chose are those of the run. Secrets are `***`. In a record without times (`--no-times`) all
+//! times are 0, and the dates count from the beginning of time, one second for each request.
 
-use ioxide_record::event::{HttpExchange, HttpRequestRecord, HttpResponseRecord};
+use ioxide_record::calendar::{SECONDS_PER_DAY, date_of_day};
+use ioxide_record::event::{ExchangeTimes, HttpExchange, HttpRequestRecord, HttpResponseRecord};
 use ioxide_record::secrets::HIDDEN;
 use serde_json::{Value as Json, json};
 
@@ -11,28 +12,43 @@ use serde_json::{Value as Json, json};
 #[must_use]
 pub fn write_har(exchanges: &[HttpExchange], about: &str) -> Json {
     let entries: Vec<Json> = exchanges.iter().enumerate().map(|(at, exchange)| entry(at, exchange)).collect();
+    let has_times = exchanges.iter().all(|exchange| exchange.times.is_some());
     json!({
         "log": {
             "version": "1.2",
             "creator": { "name": "ioxide", "version": env!("CARGO_PKG_VERSION") },
-            "comment": format!("{about}; times are not recorded"),
+            "comment": if has_times { about.to_owned() } else { format!("{about}; times are not recorded") },
             "entries": entries,
         }
     })
 }
 
 fn entry(at: usize, exchange: &HttpExchange) -> Json {
-    let (minute, second) = (at / 60, at % 60);
+    let told = exchange.times;
+    let after_start = 1000 * u64::try_from(at).unwrap_or_default();
+    let sent_ms = told.map_or(after_start, |times| times.sent_ms);
+    let milliseconds =
+        |of: fn(ExchangeTimes) -> Option<u64>| told.and_then(of).map_or(0.0, |micros| micros as f64 / 1000.0);
+    let (wait, receive) = (milliseconds(|times| times.wait_us), milliseconds(|times| times.receive_us));
     let comment = exchange.input.as_deref().unwrap_or("reset");
     json!({
-        "startedDateTime": format!("1970-01-01T00:{:02}:{second:02}.000Z", minute % 60),
-        "time": 0,
+        "startedDateTime": date_time(sent_ms),
+        "time": wait + receive,
         "request": request(&exchange.request),
         "response": response(exchange.response.as_ref()),
         "cache": {},
-        "timings": { "send": 0, "wait": 0, "receive": 0 },
+        "timings": { "send": 0, "wait": wait, "receive": receive },
         "comment": comment,
     })
+}
+
+/// Returns a time in milliseconds since 1970 as RFC 3339 has it.
+fn date_time(sent_ms: u64) -> String {
+    let seconds = i64::try_from(sent_ms / 1000).unwrap_or_default();
+    let (year, month, day) = date_of_day(seconds / SECONDS_PER_DAY);
+    let second = seconds % SECONDS_PER_DAY;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", sent_ms % 1000)
 }
 
 fn request(request: &HttpRequestRecord) -> Json {
@@ -258,8 +274,23 @@ mod tests {
         assert_eq!(first.request.query_string, [pair("q", "a b"), pair("key", "***")]);
         assert_eq!(first.request.cookies, [pair("session", "***")]);
         assert_eq!(first.response.content.text.as_deref(), Some("{\"id\": 58}"));
+        assert_eq!((first.time, first.timings.wait), (0.0, 0.0));
         assert_eq!((second.response.status, second.request.post_data.is_none()), (0, true));
         assert!(i64::try_from(first.response.content.size).is_ok());
+    }
+
+    #[test]
+    fn an_archive_has_the_times_of_the_record() {
+        let sent_ms = 1_763_496_591_042;
+        let times = ExchangeTimes { sent_ms, wait_us: Some(2500), receive_us: Some(250) };
+        let made = HttpExchange { times: Some(times), ..exchange("GET", "http://h:1/", None, 200, "") };
+        let text = write_har(&[made], "a run").to_string();
+        let archive: reader::Archive = serde_json::from_str(&text).expect("it is an archive");
+        assert_eq!(archive.log.comment.as_deref(), Some("a run"));
+        let entry = &archive.log.entries[0];
+        // `date -u -d @1763496591` says so.
+        assert_eq!(entry.started_date_time, "2025-11-18T20:09:51.042Z");
+        assert_eq!((entry.time, entry.timings.wait, entry.timings.receive), (2.75, 2.5, 0.25));
     }
 
     #[test]

@@ -15,6 +15,9 @@ const MAX_NAME: usize = 48;
 /// The number of operations named that were covered least. Chosen by feel.
 const MAX_WORST: usize = 3;
 
+/// The name of requests with methods that a path does not have, which are a field of the model.
+const OTHER_METHODS: &str = "other methods of ";
+
 /// The figures of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -56,7 +59,10 @@ impl OperationTable {
         for (row, operation) in operations.iter().enumerate() {
             let OperationRecord { operation: name, pointer, inputs, outputs, switches } = operation;
             table.rows.push(OperationCounts {
-                operation: name.clone(),
+                operation: match name.strip_prefix('{').and_then(|rest| rest.split_once("} ")) {
+                    Some((_, path)) => format!("{OTHER_METHODS}{path}"),
+                    None => name.clone(),
+                },
                 pointer: pointer.clone(),
                 transitions: switches.len(),
                 ..OperationCounts::default()
@@ -142,11 +148,12 @@ impl OperationTable {
     }
 
     fn short_line(&self) -> String {
-        let asked = self.rows.iter().filter(|row| row.requests > 0).count();
+        let rows = || self.rows.iter().filter(|row| !row.operation.starts_with(OTHER_METHODS));
+        let asked = rows().filter(|row| row.requests > 0).count();
         let has_success =
             |row: &&OperationCounts| row.statuses.keys().any(|status| status.starts_with(['2', '3']));
-        let succeeded = self.rows.iter().filter(has_success).count();
-        let mut worst: Vec<&OperationCounts> = self.rows.iter().filter(|row| !has_success(row)).collect();
+        let succeeded = rows().filter(has_success).count();
+        let mut worst: Vec<&OperationCounts> = rows().filter(|row| !has_success(row)).collect();
         worst.sort_by_key(|row| row.requests);
         let named: Vec<String> =
             worst.iter().take(MAX_WORST).map(|row| excerpt(&row.operation, MAX_NAME)).collect();
@@ -157,7 +164,7 @@ impl OperationTable {
             }
             _ => format!("; never: {}", named.join(", ")),
         };
-        let all = plural(self.rows.len() as u64, "operation");
+        let all = plural(rows().count() as u64, "operation");
         format!("{all}: {asked} asked, {succeeded} answered with success{without}")
     }
 }

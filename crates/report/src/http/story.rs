@@ -238,6 +238,7 @@ pub(super) mod samples {
                 url: url.into(),
                 headers: Vec::new(),
                 body: body.map(str::to_owned),
+                socket: None,
                 variables: Vec::new(),
             },
             response: Some(HttpResponseRecord {
@@ -245,6 +246,7 @@ pub(super) mod samples {
                 headers: vec![("content-type".into(), "application/json".into())],
                 body: answer.into(),
             }),
+            times: None,
         }
     }
 

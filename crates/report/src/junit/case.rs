@@ -1,55 +1,23 @@
 //! One `testcase`, and the totals over all of them.
 
 use super::xml::{attribute_value, text_line};
-use crate::run_number::number_from_one;
-use crate::summary::RunSummary;
+use crate::reported_case::{ReportedCase, ReportedResult};
 
-/// One `testcase`.
-pub(super) struct JunitCase<'a> {
-    pub(super) name: &'a str,
-    pub(super) time_ns: u64,
-    pub(super) problem: JunitProblem<'a>,
-    /// The lines inside the element of the problem.
-    pub(super) text: &'a [String],
-}
-
-/// The element inside a `testcase`, with its message in one line.
-#[derive(Clone, Copy)]
-pub(super) enum JunitProblem<'a> {
-    None,
-    Failure(&'a str),
-    Error(&'a str),
-    Skipped(&'a str),
-}
-
-impl JunitCase<'_> {
-    pub(super) fn to_xml(&self, class: &str, file: &str) -> String {
-        let file =
-            if file.is_empty() { String::new() } else { format!(" file=\"{}\"", attribute_value(file)) };
-        let (name, class, time) =
-            (attribute_value(self.name), attribute_value(class), seconds_text(self.time_ns));
-        let open = format!("<testcase name=\"{name}\" classname=\"{class}\"{file} time=\"{time}\"");
-        let (tag, message, kind) = match self.problem {
-            JunitProblem::None => return format!("{open}/>\n"),
-            JunitProblem::Failure(message) => ("failure", message, " type=\"nonconformance\""),
-            JunitProblem::Error(message) => ("error", message, " type=\"trouble\""),
-            JunitProblem::Skipped(message) => ("skipped", message, ""),
-        };
-        let text: Vec<String> = self.text.iter().map(|text| text_line(text)).collect();
-        let text = if text.is_empty() { String::new() } else { format!("\n{}\n", text.join("\n")) };
-        format!(
-            "{open}>\n<{tag} message=\"{}\"{kind}>{text}</{tag}>\n</testcase>\n",
-            attribute_value(message)
-        )
-    }
-}
-
-/// Returns the name of a run: its goal, if any, and its number, which keeps names apart.
-pub(super) fn case_name(run: &RunSummary) -> String {
-    match &*run.goal {
-        "" => format!("run {}", number_from_one(run.number)),
-        goal => format!("{goal} (run {})", number_from_one(run.number)),
-    }
+/// Returns a case as an element of the suite `class`, whose model is in `file`.
+pub(super) fn case_xml(case: &ReportedCase, class: &str, file: &str) -> String {
+    let file = if file.is_empty() { String::new() } else { format!(" file=\"{}\"", attribute_value(file)) };
+    let (name, class, time) =
+        (attribute_value(&case.name), attribute_value(class), seconds_text(case.time_ns));
+    let open = format!("<testcase name=\"{name}\" classname=\"{class}\"{file} time=\"{time}\"");
+    let (tag, message, kind) = match &case.result {
+        ReportedResult::Passed => return format!("{open}/>\n"),
+        ReportedResult::Failed(message) => ("failure", message, " type=\"nonconformance\""),
+        ReportedResult::Error(message) => ("error", message, " type=\"trouble\""),
+        ReportedResult::Skipped(message) => ("skipped", message, ""),
+    };
+    let text: Vec<String> = case.details.iter().map(|line| text_line(line)).collect();
+    let text = if text.is_empty() { String::new() } else { format!("\n{}\n", text.join("\n")) };
+    format!("{open}>\n<{tag} message=\"{}\"{kind}>{text}</{tag}>\n</testcase>\n", attribute_value(message))
 }
 
 /// The numbers of elements, as attributes of the suite.
@@ -66,13 +34,13 @@ impl Totals {
     pub(super) const WIDEST: Self =
         Self { tests: u64::MAX, failures: u64::MAX, errors: u64::MAX, skipped: u64::MAX };
 
-    pub(super) fn add_problem(&mut self, problem: &JunitProblem<'_>) {
+    pub(super) fn add_result(&mut self, result: &ReportedResult) {
         self.tests += 1;
-        match problem {
-            JunitProblem::None => (),
-            JunitProblem::Failure(_) => self.failures += 1,
-            JunitProblem::Error(_) => self.errors += 1,
-            JunitProblem::Skipped(_) => self.skipped += 1,
+        match result {
+            ReportedResult::Passed => (),
+            ReportedResult::Failed(_) => self.failures += 1,
+            ReportedResult::Error(_) => self.errors += 1,
+            ReportedResult::Skipped(_) => self.skipped += 1,
         }
     }
 

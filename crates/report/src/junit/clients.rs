@@ -2,34 +2,20 @@
 
 use std::io::{self, Write};
 
-use super::case::{JunitCase, JunitProblem, Totals};
+use super::case::{Totals, case_xml};
 use super::xml::attribute_value;
-use crate::clients::{ClientCampaignView, ClientRunResult};
+use crate::clients::ClientCampaignView;
 
 /// Writes the runs of a campaign, each as one `testcase`.
 ///
 /// # Errors
 /// If `out` does not take the text.
 pub fn write_client_campaign(out: &mut dyn Write, view: &ClientCampaignView<'_>) -> io::Result<()> {
-    let text = view.failure_lines();
-    let message = text.first().cloned().unwrap_or_default();
     let mut totals = Totals::default();
     let mut cases = String::new();
-    let mut add = |name: &str, time_ns: u64, problem: JunitProblem<'_>, text: &[String]| {
-        totals.add_problem(&problem);
-        cases.push_str(&JunitCase { name, time_ns, problem, text }.to_xml(view.model_name(), view.file));
-    };
-    for run in view.runs {
-        let name = format!("run {}", run.number);
-        let (problem, text) = match &run.result {
-            ClientRunResult::Passed => (JunitProblem::None, &[][..]),
-            ClientRunResult::Failed => (JunitProblem::Failure(&message), &text[..]),
-            ClientRunResult::Inconclusive(why) => (JunitProblem::Skipped(why), &[][..]),
-        };
-        add(&name, run.time_ns, problem, text);
-    }
-    if let Some(error) = view.error {
-        add("the campaign", 0, JunitProblem::Error(error), &[]);
+    for case in view.test_cases() {
+        totals.add_result(&case.result);
+        cases.push_str(&case_xml(&case, view.model_name(), view.file));
     }
     let totals = totals.attributes(view.time_ns);
     let model = attribute_value(view.model_name());

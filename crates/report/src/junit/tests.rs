@@ -1,6 +1,6 @@
 use std::io::Cursor;
 
-use ioxide_record::event::{RunStarted, VerdictWord};
+use ioxide_record::event::{RunOutcome, RunStarted, VerdictWord};
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
@@ -36,7 +36,7 @@ fn check(text: &str) -> [usize; 4] {
 
 #[test]
 fn a_failing_campaign_has_a_case_for_every_run() {
-    let text = written(&failing(), LISTED);
+    let text = written(&failing(), MAX_LISTED);
     assert_eq!(check(&text), [6, 3, 1, 1]);
     let text: Vec<&str> = text.lines().map(str::trim_end).collect();
     insta::assert_snapshot!(text.join("\n"), @r#"
@@ -126,8 +126,8 @@ fn runs_beyond_the_limit_are_summed_up() {
 fn a_campaign_that_died_is_an_error() {
     let mut events = failing();
     events.pop();
-    assert_eq!(check(&written(&events, LISTED)), [7, 3, 2, 1]);
-    assert_eq!(check(&written(&[], LISTED)), [1, 0, 1, 0]);
+    assert_eq!(check(&written(&events, MAX_LISTED)), [7, 3, 2, 1]);
+    assert_eq!(check(&written(&[], MAX_LISTED)), [1, 0, 1, 0]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ proptest! {
         told.say(run_finished(0, RunOutcome::Fail, 1)).say(run_started(1));
         told.say(EventKind::Trouble(ioxide_record::event::SystemTrouble { error: evil.clone(), last_words: evil }));
         told.say(run_finished(1, RunOutcome::Error, 0));
-        prop_assert_eq!(check(&written(&told.events, LISTED)), [3, 1, 2, 0]);
+        prop_assert_eq!(check(&written(&told.events, MAX_LISTED)), [3, 1, 2, 0]);
     }
 
     /// The outcomes of the events, counted by hand, are the totals.
@@ -177,6 +177,6 @@ proptest! {
             n(&[RunOutcome::Error]),
             n(&[RunOutcome::Inconclusive, RunOutcome::Interrupted]),
         ];
-        prop_assert_eq!(check(&written(&events, LISTED)), expected);
+        prop_assert_eq!(check(&written(&events, MAX_LISTED)), expected);
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn write_python_script(script: &ScriptRecord, about: &str) -> Option<
 fn settings(script: &ScriptRecord) -> Option<String> {
     let silence = format!("{}.{:03}", script.silence_ms / 1000, script.silence_ms % 1000);
     let mut lines = vec![
-        "import json, os, queue, re, socket, ssl, subprocess, sys, threading, time".to_owned(),
+        "import base64, json, os, queue, re, socket, ssl, subprocess, sys, threading, time".to_owned(),
         "import http.client, urllib.parse".to_owned(),
         String::new(),
         format!("REPLY_SECONDS = {REPLY_SECONDS}  # a reply must come within"),
@@ -328,6 +328,10 @@ fn expression(parts: &[ScriptPart]) -> Option<String> {
     let part = |part: &ScriptPart| match part {
         ScriptPart::Literal(text) => quoted(text),
         ScriptPart::Value(used) => value_expression(used),
+        ScriptPart::Environment(name) => match name.split_once(':') {
+            Some((user, password)) => format!("basic({}, {})", quoted(user), quoted(password)),
+            None => format!("os.environ[{}]", quoted(name)),
+        },
     };
     Some(if parts.is_empty() {
         "\"\"".to_owned()

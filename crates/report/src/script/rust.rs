@@ -239,6 +239,10 @@ impl<'s> RustSteps<'s> {
         let part = |part: &ScriptPart| match part {
             ScriptPart::Literal(text) => format!("{}.to_owned()", quoted(text)),
             ScriptPart::Value(used) => self.value(used),
+            ScriptPart::Environment(name) => match name.split_once(':') {
+                Some((user, password)) => format!("basic({}, {})", quoted(user), quoted(password)),
+                None => format!("environment({})", quoted(name)),
+            },
         };
         match parts {
             [] => "String::new()".to_owned(),

@@ -182,6 +182,15 @@ fn words(parts: &[ScriptPart]) -> Option<String> {
                 word.push_str(&literal_word(&std::mem::take(&mut literal))?);
                 word.push_str(&value_word(used)?);
             }
+            ScriptPart::Environment(name) => {
+                word.push_str(&literal_word(&std::mem::take(&mut literal))?);
+                word.push_str(&match name.split_once(':') {
+                    Some((user, password)) => {
+                        format!("\"$(printf '%s' \"${user}:${password}\" | base64 | tr -d '\\n')\"")
+                    }
+                    None => format!("\"${name}\""),
+                });
+            }
         }
     }
     Some(word + &literal_word(&literal)?)

@@ -143,6 +143,9 @@ struct ShrunkJson<'s> {
     minimal: bool,
     ended_early: Option<&'s str>,
     attempts: u32,
+    /// The labels that were allowed at the end of this run, and the reasons against the one that came; `None` if they
+    /// are not known.
+    explanation: Option<&'s Explanation>,
 }
 
 /// The reasons of runs without a result: the first different ones, in the order in which they occurred.
@@ -314,6 +317,7 @@ impl<'s> FailureJson<'s> {
                 minimal: smaller.minimal,
                 ended_early: smaller.early.as_deref(),
                 attempts: smaller.attempts,
+                explanation: smaller.explanation.as_ref(),
             }),
         }
     }

@@ -117,7 +117,15 @@ pub fn run_started(run: u64) -> EventKind {
 }
 
 pub fn run_finished(run: u64, outcome: RunOutcome, steps: usize) -> EventKind {
-    EventKind::RunFinished(RunFinished { run, outcome, steps, doubts: 0, machine_lag: None, thinned: None })
+    EventKind::RunFinished(RunFinished {
+        run,
+        outcome,
+        steps,
+        doubts: 0,
+        machine_lag: None,
+        thinned: None,
+        taken: None,
+    })
 }
 
 /// An input with a field.

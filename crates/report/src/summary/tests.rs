@@ -93,6 +93,7 @@ fn the_figures_for_programs() {
           "shrunk": {
             "attempts": 9,
             "ended_early": null,
+            "explanation": null,
             "forbidden": 2,
             "last": [
               "?A(n: 1)",

@@ -190,6 +190,7 @@ impl<'m> MergedCampaign<'m> {
                     runs: 1,
                     id,
                     trace,
+                    exchanges: Vec::new(),
                     reproduced: 0,
                     of: 0,
                     wanted: 0,

@@ -257,6 +257,41 @@ fn coverage_counts_what_was_surely_taken() {
     assert!(told.never.is_empty(), "nobody can see whether the internal switch was taken");
 }
 
+/// Two ways for one input: the output after it tells which was taken, or nothing ever does.
+#[test]
+fn coverage_is_what_lies_on_every_explanation() {
+    let spec = |outputs: [&str; 2]| {
+        let [a, b] = outputs;
+        model(&format!(
+            "model Ways {{ input go output o output p
+            state s {{ g1: on go -> a g2: on go -> b }}
+            state a {{ o1: emit {a} -> s }} state b {{ o2: emit {b} -> s }} }}"
+        ))
+    };
+    let names = |outcome: &CampaignOutcome, spec: &ioxide_model::sts::Model| -> Vec<String> {
+        outcome.coverage.covered_switches().map(|id| spec.sts.switches[id].label.to_string()).collect()
+    };
+    let (told, silent) = (spec(["o", "p"]), spec(["o", "o"]));
+    let (_, outcome) = test(&told, &told, 60, &many(20, 1));
+    assert_eq!(names(&outcome, &told), ["g1", "g2", "o1", "o2"]);
+    assert_eq!(outcome.coverage.pairs().count(), 6, "g1 o1, g2 o2, and each output before each input");
+    let (_, outcome) = test(&silent, &silent, 60, &many(20, 1));
+    assert_eq!(names(&outcome, &silent), [""; 0]);
+    assert_eq!(outcome.coverage.never().count(), 0, "all of them are possible");
+    // A system that has the second way only never shows the first.
+    let second =
+        model("model Ways { input go output o output p state s { on go -> b } state b { emit p -> s } }");
+    let (events, outcome) = test(&told, &second, 60, &many(20, 1));
+    assert_eq!(names(&outcome, &told), ["g2", "o2"]);
+    assert_eq!(outcome.coverage.never().count(), 2, "p rules the first way out");
+    let taken = events.iter().find_map(|event| match &event.event {
+        EventKind::RunFinished(told) => Some(told.taken.clone()),
+        _ => None,
+    });
+    let taken = taken.flatten().expect("the steps alone do not tell");
+    assert_eq!(taken.keys().collect::<Vec<_>>(), ["g2", "o2"]);
+}
+
 #[test]
 fn a_model_that_cannot_go_on_is_an_error_and_no_verdict() {
     let sut = VENDING.replace("tea: emit tea { paid = 0 } -> idle", "stuck: internal -> stuck");

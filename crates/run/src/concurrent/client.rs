@@ -77,13 +77,13 @@ impl ClientPool {
         stop: &'scope AtomicBool,
     ) -> Self {
         let (sender, reports) = channel();
-        let timeout = config.reply_timeout;
+        let (timeout, spins) = (config.reply_timeout, config.spins);
         let start = |client: usize| {
             let (tasks, received) = channel();
             let reports = sender.clone();
             scope.spawn(move || {
                 let mut client =
-                    ConcurrentClient { client, connector, timeout, stop, reports, adapter: None };
+                    ConcurrentClient { client, connector, timeout, spins, stop, reports, adapter: None };
                 client.serve(&received);
             });
             tasks
@@ -141,6 +141,7 @@ struct ConcurrentClient<'s> {
     client: usize,
     connector: &'s dyn ClientConnector,
     timeout: Duration,
+    spins: bool,
     stop: &'s AtomicBool,
     reports: Sender<ClientReport>,
     adapter: Option<Box<dyn Adapter>>,
@@ -155,7 +156,7 @@ impl ConcurrentClient<'_> {
                     ClientReport::Connected(self.connect().map(drop))
                 }
                 ClientTask::Burst { start, inputs } => {
-                    thread::sleep(start.saturating_duration_since(Instant::now()));
+                    self.wait_for_start(start);
                     self.do_burst(inputs);
                     ClientReport::BurstDone
                 }
@@ -163,6 +164,18 @@ impl ConcurrentClient<'_> {
             if self.reports.send(report).is_err() {
                 return;
             }
+        }
+    }
+
+    /// Waits for the begin of a burst.
+    fn wait_for_start(&self, start: Instant) {
+        if self.spins {
+            // A thread that sleeps wakes up later than many operations in this process take.
+            while Instant::now() < start {
+                std::hint::spin_loop();
+            }
+        } else {
+            thread::sleep(start.saturating_duration_since(Instant::now()));
         }
     }
 
@@ -275,6 +288,7 @@ fn classify(error: AdapterError) -> CallResult {
         | AdapterError::Mistake(_)
         | AdapterError::ResetRefused(_)
         | AdapterError::NoReset
+        | AdapterError::Token { .. }
         | AdapterError::Play(_) => CallResult::Trouble(error),
     }
 }

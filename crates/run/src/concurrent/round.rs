@@ -7,12 +7,13 @@ use ioxide_history::{
     Consistency, History, HistoryBuilder, HistoryConfig, HistoryError, HistoryVerdict, LiveHistory,
     LiveVerdict, StateSpace, judge_history,
 };
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_wire::adapter::AdapterError;
 
 use super::client::{CallResult, ClientCall, ClientPool, ClientReport, ProcessNames};
 use super::faults::FaultInjector;
-use super::workload::{PlannedBurst, RunWorkload, Workload};
+use super::workload::{MAX_STATES, PlannedBurst, RunWorkload, Workload};
 use super::{ConcurrentConfig, ConcurrentSetup, FailureCause, InconclusiveCause, is_over};
 
 /// The time between the plan of a burst and its begin, so that all clients are awake by then. Chosen by feel.
@@ -132,7 +133,8 @@ fn decide(
     if history.operations.iter().all(|operation| operation.answer.is_none()) {
         return RoundVerdict::Unknown(InconclusiveCause::NoAnswer);
     }
-    let settings = HistoryConfig { consistency: config.consistency, limits: config.limits.clone() };
+    let settings =
+        HistoryConfig { consistency: config.consistency, limits: config.limits.clone(), skips_core: false };
     let judged = judge_history(setup.cx, setup.model, history, &settings);
     match &judged.verdict {
         HistoryVerdict::Consistent(_) | HistoryVerdict::Unspecified(_) => RoundVerdict::Passed,
@@ -163,7 +165,9 @@ impl RoundRun<'_, '_, '_, '_, '_> {
         while planned < config.operations {
             self.check_stop()?;
             let left = config.operations - planned;
-            let burst = choices.plan_burst(&mut self.recorder.live, clients, left, &config.faults);
+            let live = &mut self.recorder.live;
+            let states: Vec<ConcreteState> = live.states().take(MAX_STATES).cloned().collect();
+            let burst = choices.plan_burst(live.cx(), &states, clients, left, &config.faults);
             let size: usize = burst.inputs.iter().map(Vec::len).sum();
             if size == 0 {
                 // The model accepts nothing that could be sent.

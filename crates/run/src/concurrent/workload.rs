@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use ioxide_history::{HistoryPartition, LiveHistory, SequentialModel};
+use ioxide_history::{HistoryPartition, SequentialModel, WorkloadBurst};
 use ioxide_model::collection::Items;
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
@@ -42,13 +42,20 @@ const FRESH_STEP: i64 = 100;
 const MAX_HELD: usize = 16;
 
 /// The states of a belief in which an input is tried. Chosen by feel.
-const MAX_STATES: usize = 4;
+pub(super) const MAX_STATES: usize = 4;
 
 /// Operations that start together: one list for every client, and perhaps a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlannedBurst {
     pub(super) inputs: Vec<Vec<Label>>,
     pub(super) fault: Option<PlannedFault>,
+}
+
+impl PlannedBurst {
+    /// Returns the burst as it is shown.
+    pub(super) fn describe(self) -> WorkloadBurst {
+        WorkloadBurst { inputs: self.inputs, fault: self.fault.map(|fault| fault.kind.to_string().into()) }
+    }
 }
 
 /// The use of a field.
@@ -148,21 +155,23 @@ fn key_names(
 
 impl RunWorkload<'_> {
     /// Plans a burst of at most `most` operations for so many clients.
+    ///
+    /// `states` are those possible at the last cut, [`MAX_STATES`] of them at most.
     pub(super) fn plan_burst(
         &mut self,
-        live: &mut LiveHistory<'_, '_>,
+        cx: &mut Ctx<'_>,
+        states: &[ConcreteState],
         clients: usize,
         most: usize,
         faults: &[FaultKind],
     ) -> PlannedBurst {
-        let states: Vec<ConcreteState> = live.states().take(MAX_STATES).cloned().collect();
-        self.current = held_values(live.cx(), &states);
+        self.current = held_values(cx, states);
         let fault = plan_fault(&mut self.rng, faults);
         let mut left = most;
         let mut inputs = Vec::new();
         for _ in 0..clients {
             let wanted = self.rng.random_range(1..=MAX_BURST).min(left);
-            let drawn: Vec<Label> = (0..wanted).filter_map(|_| self.draw_input(live.cx(), &states)).collect();
+            let drawn: Vec<Label> = (0..wanted).filter_map(|_| self.draw_input(cx, states)).collect();
             left -= wanted;
             inputs.push(drawn);
         }

@@ -283,6 +283,7 @@ fn texts(message: &ScriptMessage) -> Option<Vec<String>> {
         let text = |part: &ScriptPart| match part {
             ScriptPart::Literal(text) => text.clone(),
             ScriptPart::Value(used) => format!("${{{}}}", used.variable),
+            ScriptPart::Environment(name) => format!("${{{name}}}"),
         };
         parts.iter().map(text).collect::<String>()
     };

@@ -158,8 +158,8 @@ fn changing(first: &str, later: &str) -> (Vec<EventKind>, FailureGroup) {
     let mut tester = ioxide_testgen::tester::replay::ReplayTester::new(plan, Unmentioned::Stop);
     let (mut events, mut clock): (Vec<ioxide_record::event::Event>, _) =
         (Vec::new(), ioxide_record::clock::StoppedClock);
-    let teller = ioxide_record::reporter::EventSink::new(&mut events, &mut clock);
-    let outcome = campaign(&mut bench, &mut tester, &CampaignConfig::default(), &teller).unwrap();
+    let sink = ioxide_record::reporter::EventSink::new(&mut events, &mut clock);
+    let outcome = campaign(&mut bench, &mut tester, &CampaignConfig::default(), &sink).unwrap();
     let [failure] = &outcome.failures[..] else { panic!("{:?}", outcome.counts) };
     (events.into_iter().map(|event| event.event).collect(), failure.clone())
 }
@@ -329,8 +329,8 @@ fn repetitions_that_could_not_be_made_are_not_counted() {
     let mut tester = ioxide_testgen::tester::replay::ReplayTester::new(plan, Unmentioned::Stop);
     let (mut events, mut clock): (Vec<ioxide_record::event::Event>, _) =
         (Vec::new(), ioxide_record::clock::StoppedClock);
-    let teller = ioxide_record::reporter::EventSink::new(&mut events, &mut clock);
-    let outcome = campaign(&mut bench, &mut tester, &CampaignConfig::default(), &teller).unwrap();
+    let sink = ioxide_record::reporter::EventSink::new(&mut events, &mut clock);
+    let outcome = campaign(&mut bench, &mut tester, &CampaignConfig::default(), &sink).unwrap();
     let [failure] = &outcome.failures[..] else { panic!("{:?}", outcome.counts) };
     // The run, then a reset that fails, a repetition, a reset that fails.
     assert_eq!((failure.reproduced, failure.of, failure.wanted), (1, 1, 3));

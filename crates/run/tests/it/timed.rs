@@ -49,7 +49,7 @@ const RUNS: u64 = 5;
 const LIMITS: ExploreLimits = ExploreLimits { max_states: 200, max_depth: 12 };
 
 fn n_runs() -> u64 {
-    test_count("IOXIDE_RUNS", 500, 7_500)
+    test_count("IOXIDE_RUNS", 250, 7_500)
 }
 
 fn text(seed: u64) -> String {

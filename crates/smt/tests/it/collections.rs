@@ -228,7 +228,7 @@ fn shortest(facts: &Facts, asked: &[Term]) -> Option<usize> {
 
 #[test]
 fn answers_about_collections_agree_with_enumeration() {
-    let n = test_count("IOXIDE_QUESTIONS", 120, 2_000);
+    let n = test_count("IOXIDE_QUESTIONS", 60, 2_000);
     let (mut found, mut refuted, mut beyond, mut open) = (0, 0, 0, 0);
     for seed in 0..n {
         let mut facts = Facts::new(seed);

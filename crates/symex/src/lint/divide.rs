@@ -30,23 +30,32 @@ pub(super) fn report_range_blocks(cx: &mut Ctx<'_>, exploration: &Exploration, f
 
 /// Reports divisions by a term that can be zero when the switch is taken.
 pub(super) fn report_divisors(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+    for (switch, divisor, question) in zero_questions(cx) {
+        if can_hold(cx, exploration, switch, question, findings) {
+            let text =
+                format!("`{}` may be zero where `{}` divides by it", cx.pool.show(divisor), switch.label);
+            let finding = Diagnostic::new(Code::DivisorMayBeZero, switch.span, text)
+                .note("division is total: `x / 0` is 0 and `x % 0` is x")
+                .help("exclude zero in the guard if that is not meant");
+            findings.push(finding);
+        }
+    }
+}
+
+/// Returns the divisors that are not constants, each with its switch and the condition that it is zero there.
+pub(super) fn zero_questions<'s>(cx: &mut Ctx<'s>) -> Vec<(&'s Switch, Term, Term)> {
     let sts = cx.sts;
+    let mut questions = Vec::new();
     for (_, switch) in sts.switches.iter_enumerated() {
         for divisor in divisors_of(cx, switch) {
             let zero = cx.pool.number(Rational::ZERO, cx.pool.sort(divisor));
             let is_zero = cx.pool.eq(divisor, zero);
             let guard =
                 if in_guard(cx, switch, divisor) { is_zero } else { cx.pool.and([switch.guard, is_zero]) };
-            if can_hold(cx, exploration, switch, guard, findings) {
-                let text =
-                    format!("`{}` may be zero where `{}` divides by it", cx.pool.show(divisor), switch.label);
-                let finding = Diagnostic::new(Code::DivisorMayBeZero, switch.span, text)
-                    .note("division is total: `x / 0` is 0 and `x % 0` is x")
-                    .help("exclude zero in the guard if that is not meant");
-                findings.push(finding);
-            }
+            questions.push((switch, divisor, guard));
         }
     }
+    questions
 }
 
 /// The divisors that are not constants, in the guard and the update of `switch`.

@@ -15,6 +15,7 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
 
+use super::paths::{BeliefStep, PathLog};
 use super::timed::{TimedCourse, Tolerance};
 use super::{AllowedLabel, Forbidden, LostStates, concrete, explain, symbolic};
 use crate::cx::Ctx;
@@ -62,6 +63,8 @@ pub(super) struct HeldBelief {
     doubts: usize,
     /// The reason why the belief may lack states.
     lost: Option<LostStates>,
+    /// The paths to these states, if they are asked for.
+    paths: Option<Box<PathLog>>,
 }
 
 impl HeldBelief {
@@ -72,7 +75,7 @@ impl HeldBelief {
             None => Belief::Symbolic(vec![SymState::initial(cx)]),
         };
         // A course without clocks keeps this invariant: its belief is closed under internal steps.
-        let mut held = Self { belief, doubts: 0, lost: None };
+        let mut held = Self { belief, doubts: 0, lost: None, paths: None };
         held.close_internally(cx);
         held
     }
@@ -93,6 +96,13 @@ impl HeldBelief {
         };
         self.add_doubts(&closed);
         self.belief = closed.belief;
+    }
+
+    /// Moves the paths on by `label`, which came in one of the states of `before`; the belief has moved on already.
+    pub(super) fn step_paths(&mut self, cx: &Ctx<'_>, label: &Label, before: &Belief) {
+        if let Some(paths) = &mut self.paths {
+            paths.step(cx, &BeliefStep { label, before, after: &self.belief });
+        }
     }
 
     /// Adds the uncertainty of `next`.
@@ -132,6 +142,28 @@ impl CourseBelief {
             Self::Untimed(course) => &mut course.held,
             Self::Timed(course) => &mut course.held,
         }
+    }
+
+    /// Starts to follow the paths to the states.
+    pub(super) fn start_paths(&mut self) {
+        self.held_mut().paths = Some(Box::default());
+    }
+
+    /// Returns the paths to the states, if they are asked for.
+    pub(super) fn paths(&self) -> Option<&PathLog> {
+        self.held_belief().paths.as_deref()
+    }
+
+    /// Returns the paths to the states, if they are asked for.
+    pub(super) fn paths_mut(&mut self) -> Option<&mut PathLog> {
+        self.held_mut().paths.as_deref_mut()
+    }
+
+    /// Adds the paths of `other`, which is an equal belief; returns whether that changed anything.
+    pub(super) fn join_paths(&mut self, other: &Self) -> bool {
+        debug_assert_eq!(self, other, "paths are joined where they lead to the same belief");
+        let theirs = other.paths();
+        self.paths_mut().zip(theirs).is_some_and(|(mine, theirs)| mine.join(theirs))
     }
 
     /// Returns the timed belief; `None` if the model has no clocks.
@@ -305,8 +337,9 @@ impl UntimedCourse {
         if next.belief.is_empty() {
             return None;
         }
-        held.belief = next.belief;
+        let before = std::mem::replace(&mut held.belief, next.belief);
         held.close_internally(cx);
+        held.step_paths(cx, label, &before);
         Some(AllowedLabel::Allowed)
     }
 

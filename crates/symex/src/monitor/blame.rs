@@ -104,7 +104,8 @@ impl Monitor {
     fn with_waiting_taken(&self, cx: &mut Ctx<'_>, courses: Vec<EventCourse>) -> Option<Vec<EventCourse>> {
         let happen =
             |belief: &CourseBelief, label: &WaitingLabel| take_waiting(cx, belief, label, self.relation);
-        let closed = close_orders(courses, MAX_TRIED, happen);
+        // Where paths matter is the monitor, not this look ahead.
+        let closed = close_orders(courses, MAX_TRIED, happen, |_, _| false);
         closed.is_all.then_some(closed.orders)
     }
 

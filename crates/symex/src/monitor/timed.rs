@@ -269,7 +269,7 @@ impl TimedCourse {
                 }
                 (false, false) if taken.next.belief.is_empty() => false,
                 (false, false) => {
-                    self.enter_belief(cx, taken);
+                    self.enter_belief(cx, label, taken);
                     true
                 }
             }
@@ -333,7 +333,7 @@ impl TimedCourse {
             return Err(self.nothing_left(cx, label));
         }
         let named = named.max(named_on_the_way);
-        self.enter_belief(cx, TimedAfter { before: next.belief.clone(), next, since, named });
+        self.enter_belief(cx, label, TimedAfter { before: next.belief.clone(), next, since, named });
         Ok(AllowedLabel::Allowed)
     }
 
@@ -360,7 +360,7 @@ impl TimedCourse {
         if taken.next.belief.is_empty() {
             return Err(self.explain_forbidden(cx, label, &taken));
         }
-        self.enter_belief(cx, taken);
+        self.enter_belief(cx, label, taken);
         Ok(AllowedLabel::Allowed)
     }
 
@@ -407,11 +407,12 @@ impl TimedCourse {
         Some(TimedAfter { before: arrived.belief, next, since, named })
     }
 
-    /// Makes the belief after a message the current one.
-    fn enter_belief(&mut self, cx: &mut Ctx<'_>, taken: TimedAfter) {
+    /// Makes the belief after `label` the current one.
+    fn enter_belief(&mut self, cx: &mut Ctx<'_>, label: &Label, taken: TimedAfter) {
         // Only differences of instants that clocks still hold matter: without this a long run would keep them all.
         self.held.belief = project_instants(cx, taken.next.belief, taken.since.at);
         self.held.close_internally(cx);
+        self.held.step_paths(cx, label, &taken.before);
         let time = &mut self.time;
         time.entry = self.held.belief.clone();
         time.since = taken.since;

@@ -13,8 +13,8 @@ use ioxide_model::value::Value;
 /// A model with all its states and steps.
 pub(super) struct Explicit {
     pool: TermPool,
-    sts: Sts,
-    start: ConcreteState,
+    pub(super) sts: Sts,
+    pub(super) start: ConcreteState,
     /// Every reachable state.
     pub states: BTreeSet<ConcreteState>,
     /// Every switch that can be taken.
@@ -53,15 +53,27 @@ impl Explicit {
     }
 
     /// Every step from `state`, whatever the values.
-    fn steps(&self, state: &ConcreteState) -> Vec<(SwitchId, ConcreteState)> {
+    pub(super) fn steps(&self, state: &ConcreteState) -> Vec<(SwitchId, ConcreteState)> {
+        let gates: BTreeSet<GateId> =
+            self.sts.switches_from(state.loc).map(|(_, switch)| switch.gate).collect();
+        let messages =
+            |gate| messages(&self.pool, &self.sts, gate).into_iter().map(move |values| (gate, values));
+        let messages = gates.into_iter().flat_map(messages);
+        messages.flat_map(|(gate, values)| self.steps_with(state, gate, &values)).collect()
+    }
+
+    /// Every step from `state` by this message.
+    pub(super) fn steps_with(
+        &self,
+        state: &ConcreteState,
+        gate: GateId,
+        values: &[Value],
+    ) -> Vec<(SwitchId, ConcreteState)> {
         let mut found = Vec::new();
-        for (id, switch) in self.sts.switches_from(state.loc) {
-            for values in messages(&self.pool, &self.sts, switch.gate) {
-                if is_enabled(&self.pool, &self.sts, state, switch, &values).expect("known values") {
-                    let next =
-                        successor(&self.pool, &self.sts, state, switch, &values).expect("known values");
-                    found.push((id, next));
-                }
+        for (id, switch) in self.sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate) {
+            if is_enabled(&self.pool, &self.sts, state, switch, values).expect("known values") {
+                let next = successor(&self.pool, &self.sts, state, switch, values).expect("known values");
+                found.push((id, next));
             }
         }
         found

@@ -22,6 +22,8 @@ struct World {
     /// The belief; `None` after an input that the specification does not mention.
     belief: Option<BTreeSet<ConcreteState>>,
     pending: Vec<(u32, Label)>,
+    /// The labels in the order in which they happened.
+    happened: Vec<Label>,
 }
 
 /// The events so far.
@@ -49,6 +51,13 @@ impl<'e> Queues<'e> {
         !self.worlds().is_empty()
     }
 
+    /// Returns whether some order allows `label`, without recording it.
+    pub(super) fn would_see(&mut self, label: &Label) -> bool {
+        let is_possible = self.see(label);
+        self.events.pop();
+        is_possible
+    }
+
     pub(super) fn under_way(&self) -> usize {
         self.worlds().iter().map(|world| world.pending.len()).max().unwrap_or(0)
     }
@@ -57,8 +66,14 @@ impl<'e> Queues<'e> {
         self.worlds().iter().any(|world| world.belief.is_none())
     }
 
+    /// Returns the labels in every possible order, those still under way left out.
+    pub(super) fn orders(&self) -> Vec<Vec<Label>> {
+        self.worlds().into_iter().map(|world| world.happened).collect()
+    }
+
     fn worlds(&self) -> Vec<World> {
-        let start = World { belief: Some(self.explicit.initial_belief()), pending: Vec::new() };
+        let start =
+            World { belief: Some(self.explicit.initial_belief()), pending: Vec::new(), happened: Vec::new() };
         let mut found = Vec::new();
         self.go(start, &self.events, &mut found);
         found
@@ -87,6 +102,7 @@ impl<'e> Queues<'e> {
             Event::Seen(Label::Quiescence) if !next.pending.is_empty() => return,
             Event::Seen(label) => {
                 next.belief = next.belief.map(|belief| self.explicit.after(&belief, label));
+                next.happened.push(label.clone());
                 if next.belief.as_ref().is_some_and(BTreeSet::is_empty) {
                     return;
                 }
@@ -105,6 +121,7 @@ impl<'e> Queues<'e> {
         let mut next = world.clone();
         let (_, label) = next.pending.remove(at);
         next.belief = next.belief.map(|belief| self.explicit.after(&belief, &label));
+        next.happened.push(label);
         next.belief = next.belief.filter(|belief| !belief.is_empty());
         next
     }

@@ -191,7 +191,13 @@ fn goals_that_the_model_itself_settles_are_reported() {
     };
     assert_eq!(findings(&model("always n <= 3 sometimes n == 2 always dead <= 2")), []);
     let broken = findings(&model("small: always n < 3"));
-    assert_eq!(broken, [("W0710", vec!["it can be violated in `s`, after up, up, up".to_owned()])]);
+    assert_eq!(
+        broken,
+        [(
+            "W0710",
+            vec!["it can be violated in `s` with n = 3, dead = 2, after ?tick, ?tick, ?tick".to_owned()]
+        )]
+    );
     assert_eq!(findings(&model("sometimes n > 3"))[0].0, "W0711");
     assert_eq!(findings(&model("always dead < 0"))[0].0, "W0710");
 }
@@ -420,4 +426,142 @@ fn an_explanation_without_time_changes_no_verdict() {
     let cut = forbidden_within(&mut model, Some(|_| Halt::new(AfterAsks::new(0))));
     assert_eq!((cut.label, cut.refusals.len()), (whole.label, whole.refusals.len()));
     assert!(cut.allowed.iter().all(|offer| offer.doubt.is_some()), "{:?}", cut.allowed);
+}
+
+/// The codes that correct example models get, with the reason why nothing is wrong with the model.
+const INTENDED: [(&str, &str); 2] = [
+    // The paper of the cash machine sets no last time for the end of a session without an answer.
+    ("atm/atm.iox", "W0714"),
+    ("atm/late.iox", "W0714"),
+];
+
+#[test]
+fn dead_ends_are_reported_in_no_correct_example() {
+    let names = [
+        "atm/atm.iox",
+        "atm/late.iox",
+        "atm/untimed.iox",
+        "board/board.iox",
+        "cas/cas.iox",
+        "cas/timed.iox",
+        "brp/spec.iox",
+        "learn/login.iox",
+        "learn/session.iox",
+        "lamp/lamp.iox",
+        "office/office.iox",
+        "redis/expiry.iox",
+        "slot-machine.iox",
+        "ticker.iox",
+        "vending.as",
+        "data/fifo.iox",
+        "maze.iox",
+    ];
+    for name in names {
+        let mut model = example(name, &[]);
+        let mut solver = solver();
+        let limits = ExploreLimits { max_states: 200, max_depth: u32::MAX };
+        let config = ExploreConfig { limits, ..ExploreConfig::default() };
+        let found = lint(&mut Ctx::new(&mut model, &mut solver), &config, &mut |_| ControlFlow::Continue(()));
+        for finding in &found.findings {
+            let is_dead_end = ("W0712".."W0718").contains(&finding.code.id());
+            let is_intended = INTENDED.contains(&(name, finding.code.id()));
+            assert!(!is_dead_end || is_intended, "{name}: {finding:?}");
+        }
+    }
+}
+
+#[test]
+fn each_dead_end_is_found() {
+    let is_found = |code: &str, text: &str| {
+        let found = findings(text);
+        assert!(found.iter().all(|(id, _)| !id.starts_with('E')), "{found:?}");
+        found.iter().any(|(id, _)| *id == code)
+    };
+    // A message that nobody takes.
+    let pair = |server: &str| {
+        format!(
+            "model C {{ output ask state s {{ emit ask }} }} model V {{ input ask input o state s {{ {server} }} }}
+            system S {{ c: C  v: V  c.ask -> v.ask }}"
+        )
+    };
+    assert!(is_found("W0713", &pair("on o")));
+    assert!(!is_found("W0713", &pair("on ask")));
+    // An output without a last time, and with one.
+    let alarm = |guard: &str| {
+        format!(
+            "model M {{ input arm output ring clock c
+            state idle {{ on arm {{ reset c }} -> armed }} state armed {{ emit ring when {guard} -> idle }} }}"
+        )
+    };
+    assert!(is_found("W0714", &alarm("c >= 2s")));
+    assert!(!is_found("W0714", &alarm("2s <= c <= 3s")));
+    assert!(!is_found("W0714", &alarm("true")));
+    // A state that is entered too late; and one that only a missed deadline enters late.
+    let late = |limit: &str, reset: &str| {
+        format!(
+            "model M {{ input ask input more output answer clock c
+            state idle {{ on ask {{ reset c }} -> asked }}
+            state asked {{ on more {reset} -> late emit answer when c <= {limit} -> idle }}
+            state late {{ emit answer when c <= 1s -> idle }} }}"
+        )
+    };
+    assert!(is_found("W0715", &late("2s", "")));
+    assert!(!is_found("W0715", &late("2s", "{ reset c }")));
+    assert!(!is_found("W0715", &late("1s", "")), "the silence of more than a second is forbidden");
+    // A state without a way back.
+    let broken = |rest: &str| {
+        format!(
+            "model M {{ input login input hang output hello
+            state idle {{ on login -> greeting }} state greeting {{ emit hello -> open }}
+            state open {{ on login -> idle on hang -> broken }} state broken {{ {rest} }} }}"
+        )
+    };
+    assert!(is_found("W0716", &broken("on hang")));
+    assert!(!is_found("W0716", &broken("")), "an end that is written");
+    assert!(!is_found("W0716", &broken("on hang on login -> idle")));
+    assert!(
+        !is_found("W0716", &broken("on hang -> answering } state answering { emit hello -> broken")),
+        "a phase"
+    );
+}
+
+#[test]
+fn properties_are_proved_refuted_or_open() {
+    let statuses = |text: &str, max_states: usize| {
+        let mut sources = Sources::new();
+        let file = sources.add("text.iox", text);
+        let loaded = load(&sources, file, &LoadOptions::default());
+        let mut model = loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let mut solver = solver();
+        let limits = ExploreLimits { max_states, max_depth: u32::MAX };
+        let config = ExploreConfig { limits, ..ExploreConfig::default() };
+        let found = lint(&mut Ctx::new(&mut model, &mut solver), &config, &mut |_| ControlFlow::Continue(()));
+        let status = |result: &ioxide_symex::PropertyResult| (result.name.to_string(), result.status.name());
+        found.properties.iter().map(status).collect::<Vec<_>>()
+    };
+    let buffer = "model Buffer { const N = 3 input put(n: int) output got(n: int)
+        var xs: list<int> = [] var sent: int = 0 var received: int = 0
+        state s {
+            put: on put when xs.length() < N { xs = xs + [n], sent = sent + 1 }
+            get: emit got(n: xs[0]) when xs.length() > 0 { xs = xs.drop(1), received = received + 1 }
+        }
+        conserved: always sent == received + xs.length()
+        bounded: always xs.length() <= N
+        ordered: always received <= sent
+        grows: always next(sent) >= sent
+        few: always sent <= 5
+        answered: every put is followed by got }";
+    let expected = ["proved", "proved", "proved", "proved", "refuted", "proved"];
+    let found = statuses(buffer, 60);
+    assert_eq!(found.iter().map(|(_, status)| *status).collect::<Vec<_>>(), expected, "{found:?}");
+    // A response in time, with a limit that is kept and one that is not.
+    let timed = "model M { input ask output answer clock c
+        state idle { on ask { reset c } -> busy } state busy { emit answer when c <= 2s -> idle }
+        soon: every ask is followed by answer within 2s
+        at_once: every ask is followed by answer within 1s }";
+    assert_eq!(statuses(timed, 1_000), [("soon".into(), "proved"), ("at_once".into(), "refuted")]);
+    // A lemma that is wrong proves nothing.
+    let wrong = "model M { input a var x: int = 0 var y: int = 0
+        state s { t: on a { x = x + y, y = y * y + 1 } } lie: assume y <= 3 claim: always x >= 0 }";
+    assert_eq!(statuses(wrong, 30)[0], ("lie".into(), "refuted"));
 }

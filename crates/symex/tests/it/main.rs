@@ -1,4 +1,5 @@
 //! Tests of symbolic execution against explicit execution.
 
 mod examples;
+mod proofs;
 mod systems;

@@ -182,6 +182,7 @@ fn case_for(
         span: cx.sts.switches[item.switches[0]].span,
         doc: String::new(),
         reqs: Vec::new(),
+        frame: ioxide_model::goal::GoalFrame::default(),
     };
     let path: Vec<SwitchId> = match of_goal(cx, &goal, limits) {
         Ok(purpose) => purpose.path().collect(),

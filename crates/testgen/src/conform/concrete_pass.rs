@@ -6,7 +6,7 @@ use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use super::explicit::{Enumeration, EnumerationResult};
+use super::explicit::{ChangedSwitch, Enumeration, EnumerationResult, ReachedBeliefs};
 use super::portfolio::PortfolioWatch;
 use super::product::{InputCompletion, ModelProduct, ProductStep};
 use super::search::SearchEffort;
@@ -20,6 +20,8 @@ const CONCRETE_STATES: usize = 20;
 /// The length of a witness above which its values are those of the concrete search, and no condition is computed. In
 /// steps. Chosen by feel: the condition of a longer one takes the solver longer than the comparison took.
 const MAX_EXPLAINED: usize = 24;
+/// The number of states of one system that a search near reached places may number. Chosen by feel, for their memory.
+const MAX_NEAR_STATES: usize = 200_000;
 /// The number of differences without a trace that are tolerated before the search gives up. Chosen by feel: where so
 /// many fail to replay, the next will too.
 const MAX_UNSHOWN: usize = 16;
@@ -57,7 +59,7 @@ impl<'s> ConcretePass<'s> {
         let gates: Vec<_> = product.ports.iter().map(|port| (port.spec, port.imp)).collect();
         let meaning = (product.relation, product.completion, product.inputs);
         let states = bounds.max_states.saturating_mul(CONCRETE_STATES);
-        let search = Enumeration::new(cx.pool, imp, spec, &gates, meaning, states)?;
+        let search = Enumeration::new(cx.pool, imp, spec, &gates, meaning, states)?.with_halt(&cx.halt());
         Some(Self { search, unshown: UnshownDifferences::default() })
     }
 
@@ -118,6 +120,46 @@ impl<'s> ConcretePass<'s> {
             None => ConformAnswer::Conforms(ConformProof::Enumerated),
         }
     }
+}
+
+/// Returns a difference near the places at which `changes` matter, of those that were `reached` beforehand; `None` if
+/// none was found, which says nothing.
+pub(crate) fn difference_near(
+    cx: &mut Ctx<'_>,
+    product: &ModelProduct<'_>,
+    reached: &ReachedBeliefs,
+    changes: &[ChangedSwitch<'_>],
+    watch: PortfolioWatch<'_>,
+) -> Option<ConformWitness> {
+    let gates: Vec<_> = product.ports.iter().map(|port| (port.spec, port.imp)).collect();
+    let meaning = (product.relation, product.completion, product.inputs);
+    let (imp, spec) = (product.imp.sts, product.spec.sts);
+    let halt = cx.halt();
+    let mut search = Enumeration::sampled(imp, spec, &gates, meaning, MAX_NEAR_STATES)?.with_halt(&halt);
+    let mut unconfirmed = 0;
+    for place in reached.places(cx.pool, spec, changes) {
+        // A place that the mutant does not reach by this trace is left out; so is what cannot be evaluated.
+        if !search.begin_at(cx.pool, place).unwrap_or(false) {
+            continue;
+        }
+        let until = search.end_of_place();
+        let mut is_over = false;
+        let mut stop = |effort: &SearchEffort| {
+            is_over |= watch(effort).is_break() || halt.halt_reason().is_some();
+            is_over
+        };
+        while let Some(EnumerationResult::Fails(trace)) = search.run_search(cx.pool, until, &mut stop) {
+            // Few values were tried, so the specification may send what the implementation seemed to send alone.
+            match replayed_trace(cx, product, trace) {
+                Ok(witness) => return Some(witness),
+                Err(_) => unconfirmed += 1,
+            }
+        }
+        if is_over || unconfirmed > MAX_UNSHOWN {
+            return None;
+        }
+    }
+    None
 }
 
 /// Returns the witness along the steps of `trace`; `trace` itself where it is long, or where the symbolic steps give no

@@ -98,6 +98,17 @@ impl CollectedDifferences {
         ConformDoubt::Undecided { why, depth: 0 }
     }
 
+    /// Returns the doubt that is left when the limit of differences or of time is reached; `None` before that.
+    ///
+    /// A search that finds one difference after the other, all at places that are known, never looks at the clock
+    /// itself: models that differ in every state of a counter have as many differences as there are numbers.
+    fn end_doubt(&self, cx: &Ctx<'_>) -> Option<ConformDoubt> {
+        if self.is_full() {
+            return Some(self.too_many_doubt());
+        }
+        cx.halt_reason().map(|halted| ConformDoubt::Halted(halted, 0))
+    }
+
     /// Keeps `witness` if its place is new.
     fn keep_witness(&mut self, cx: &mut Ctx<'_>, product: &ModelProduct<'_>, witness: ConformWitness) {
         // Several traces lead to one place; the first that is found is a shortest one, since both searches are breadth
@@ -124,8 +135,8 @@ impl CollectedDifferences {
                 ConformAnswer::Unknown(doubt) => return (Some(doubt), verdict.effort),
                 ConformAnswer::Fails(witness) => self.keep_witness(cx, product, *witness),
             }
-            if self.is_full() {
-                return (Some(self.too_many_doubt()), verdict.effort);
+            if let Some(doubt) = self.end_doubt(cx) {
+                return (Some(doubt), verdict.effort);
             }
         }
     }
@@ -147,8 +158,8 @@ impl CollectedDifferences {
                 ConformAnswer::Unknown(doubt) => return Some((Some(doubt), pass.effort())),
                 ConformAnswer::Fails(witness) => self.keep_witness(cx, product, *witness),
             }
-            if self.is_full() {
-                return Some((Some(self.too_many_doubt()), pass.effort()));
+            if let Some(doubt) = self.end_doubt(cx) {
+                return Some((Some(doubt), pass.effort()));
             }
         }
     }

@@ -8,6 +8,7 @@
 
 mod free;
 mod offer;
+mod reached;
 mod strategy;
 mod world;
 
@@ -20,7 +21,9 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
+use ioxide_smt::halt::Halt;
 
+pub(crate) use self::reached::{ChangedSwitch, ReachedBeliefs};
 pub use self::strategy::{AdaptiveTest, TestNode, adaptive_test};
 
 use self::free::{FreeFields, FreeSide};
@@ -191,10 +194,42 @@ impl<'w> Enumeration<'w> {
         let theirs: BTreeMap<GateId, GateId> = gates.iter().map(|&(spec, _)| (spec, spec)).collect();
         let sides = [FreeSide { sts: imp, gates: &ours }, FreeSide { sts: spec, gates: &theirs }];
         let free = FreeFields::find(pool, sides)?;
+        Some(Self::with_free(imp, spec, (ours, theirs), (relation, completion, inputs), max_states, free))
+    }
+
+    /// Makes a search as [`new`](Self::new) does, in which fields of many values take a few of them, also where nothing
+    /// shows that these stand for the others: it proves nothing, and what it finds has to be confirmed.
+    pub fn sampled(
+        imp: &'w Sts,
+        spec: &'w Sts,
+        gates: &[(GateId, Option<GateId>)],
+        meaning: (ConformanceRelation, InputCompletion, InputRule),
+        max_states: usize,
+    ) -> Option<Self> {
+        let starts_known = |sts: &Sts| !sts.is_timed() && sts.vars.iter().all(|var| var.init.is_some());
+        if !starts_known(imp) || !starts_known(spec) {
+            return None;
+        }
+        let ours = gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?))).collect();
+        let theirs = gates.iter().map(|&(spec, _)| (spec, spec)).collect();
+        let mut search =
+            Self::with_free(imp, spec, (ours, theirs), meaning, max_states, FreeFields::default());
+        (search.imp, search.spec) = (search.imp.with_samples(), search.spec.with_samples());
+        Some(search)
+    }
+
+    fn with_free(
+        imp: &'w Sts,
+        spec: &'w Sts,
+        (ours, theirs): (BTreeMap<GateId, GateId>, BTreeMap<GateId, GateId>),
+        (relation, completion, inputs): (ConformanceRelation, InputCompletion, InputRule),
+        max_states: usize,
+        free: FreeFields,
+    ) -> Self {
         let side = |sts, gates: BTreeMap<GateId, GateId>| {
             EnumeratedSide::new(sts, gates, max_states).with_free(&free)
         };
-        Some(Self {
+        Self {
             relation,
             completion,
             inputs,
@@ -208,7 +243,7 @@ impl<'w> Enumeration<'w> {
             frontier: VecDeque::new(),
             different: VecDeque::new(),
             effort: SearchEffort::default(),
-        })
+        }
     }
 
     /// Returns whether some values stand for others.
@@ -228,6 +263,13 @@ impl<'w> Enumeration<'w> {
         }
         let (imp, spec) = (self.imp.states_of(left), self.spec.states_of(right));
         self.free.values(pool, self.systems, [&imp, &spec])
+    }
+
+    /// Ends the search once `halt` says so, wherever it is.
+    #[must_use]
+    pub fn with_halt(self, halt: &Halt) -> Self {
+        let side = |side: EnumeratedSide<'w>| side.with_halt(halt.clone());
+        Self { imp: side(self.imp), spec: side(self.spec), ..self }
     }
 
     /// Continues until a difference is found, `steps` guards were evaluated in all, or `stop` returns true; `None` if
@@ -372,18 +414,25 @@ impl<'w> Enumeration<'w> {
         self.frontier.push_back((self.parents.len() - 1, depth, left, right));
     }
 
-    /// The labels on the way to pair `at`, then `last`; no label is silence.
+    /// The labels on the way to pair `at`, then `last`.
     fn trace(&self, at: usize, last: Option<usize>) -> Trace {
-        let label = |label: Option<usize>| {
-            label.map_or(Label::Quiescence, |number| self.labels.label(number).clone())
-        };
-        let mut found = vec![label(last)];
+        self.labels_to(at).into_iter().chain([self.label(last)]).collect()
+    }
+
+    /// The labels on the way to pair `at`.
+    fn labels_to(&self, at: usize) -> Vec<Label> {
+        let mut found = Vec::new();
         let mut at = at;
         while let Some((parent, step)) = self.parents[at] {
-            found.push(label(step));
+            found.push(self.label(step));
             at = parent;
         }
         found.reverse();
-        found.into_iter().collect()
+        found
+    }
+
+    /// The label with this number; without one it is silence.
+    fn label(&self, number: Option<usize>) -> Label {
+        number.map_or(Label::Quiescence, |number| self.labels.label(number).clone())
     }
 }

@@ -11,7 +11,7 @@ use std::thread;
 
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_smt::halt::Halted;
+use ioxide_smt::halt::{Halt, Halted};
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 
@@ -177,6 +177,8 @@ pub struct MutantWork<'a, S, E> {
     pub make: &'a (dyn Fn() -> Result<Box<S>, E> + Sync),
     /// Returns whether the user has interrupted.
     pub is_interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// Makes the signal that ends the analysis of one mutant, from now on.
+    pub halt_mutant: &'a (dyn Fn() -> Halt + Sync),
 }
 
 impl<S: Solver, E: Send> MutantWork<'_, S, E> {
@@ -255,7 +257,7 @@ impl<S: Solver, E: Send> MutantWork<'_, S, E> {
         let mut watch = |_: &SearchEffort| {
             if (self.is_interrupted)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let verdict = analysis.decide(cx, mutant, &mut watch);
+        let verdict = cx.run_within(&(self.halt_mutant)(), |cx| analysis.decide(cx, mutant, &mut watch));
         // An answer that an interrupt cut short is none.
         if (self.is_interrupted)() {
             return None;
@@ -304,6 +306,7 @@ mod tests {
             mutants: &all,
             make: &make,
             is_interrupted: &|| false,
+            halt_mutant: &Halt::default,
         };
         let mut n_told = 0;
         let outcomes = work.decide_in_parallel(jobs, vec![None; all.len()], &mut |_, _| {

@@ -68,7 +68,11 @@ pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: ExploreLimits) -> Result<T
             find_purpose(cx, &goal.name, &GoalState { location: *location, rest: &[], when: *when }, limits)
         }
         GoalKind::Observer(observer) => observer::purpose(cx, &goal.name, observer, limits),
-        GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => Err(NoPurpose::NoPurpose),
+        GoalKind::Always(_)
+        | GoalKind::Sometimes(_)
+        | GoalKind::Assume(_)
+        | GoalKind::Response(_)
+        | GoalKind::Test(_) => Err(NoPurpose::NoPurpose),
     }
 }
 

@@ -4,12 +4,14 @@
 //! another way that is on one of them, the run goes on with that one, so that several purposes can be executed in one
 //! run. A purpose that could not be executed to its end is tried again after the others, a bounded number of times;
 //! then the next round begins, with other data. Coverage *a posteriori* counts the items on purposes that passed:
-//! conservatively only if the specification could be in one state then (|C| = 1), liberally always.
+//! conservatively a switch only if it lies on every explanation of the run (the paper: if the specification could be in
+//! one state then, |C| = 1, though several paths may lead to it), liberally always.
 
 use std::collections::{BTreeSet, VecDeque};
 
+use ioxide_model::sts::{GateKind, LocId, SwitchId};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{Ctx, Monitor};
+use ioxide_symex::{Ctx, Monitor, PathItem};
 
 use super::purpose::{InputChoice, PurposeGuided};
 use super::{Tester, TesterMove, TesterStop};
@@ -117,7 +119,7 @@ impl CoverTester {
         &self.tally
     }
 
-    /// Returns the items on purposes that passed where the specification was in one state.
+    /// Returns the items on purposes that passed which every explanation of the run has.
     #[must_use]
     pub fn conservative(&self) -> &BTreeSet<PurposeItem> {
         &self.conservative
@@ -199,9 +201,9 @@ impl CoverTester {
     }
 
     /// Drops the purposes whose path the run has left.
-    fn watch(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
+    fn watch(&mut self, cx: &mut Ctx<'_>, trace: &Trace) {
         let testers = &mut self.testers;
-        self.watched.retain(|&at| testers[at].follow_trace(cx, monitor, trace));
+        self.watched.retain(|&at| testers[at].follow_trace(cx, trace));
     }
 
     /// Returns the end of a run: met if one of its purposes was.
@@ -219,16 +221,14 @@ impl CoverTester {
     }
 
     /// Records the end of purpose `at`.
-    fn record_end(&mut self, at: usize, stop: &TesterStop) {
-        let (tester, items, tally) = (&self.testers[at], &self.items[at], &mut self.tally[at]);
+    fn record_end(&mut self, cx: &Ctx<'_>, monitor: &Monitor, at: usize, stop: &TesterStop) {
+        let (items, tally) = (&self.items[at], &mut self.tally[at]);
         match stop {
             TesterStop::GoalMet(_) => {
                 tally.passed += 1;
                 self.liberal.extend(items);
-                // With several possible states it is not certain that the path of the purpose was taken.
-                if tester.final_belief() == Some(1) {
-                    self.conservative.extend(items);
-                }
+                let certain = items.iter().filter(|&&item| is_certain(cx, monitor, item));
+                self.conservative.extend(certain);
             }
             TesterStop::GoalMissed(reason) | TesterStop::Inconclusive(reason) => {
                 tally.missed += 1;
@@ -239,6 +239,29 @@ impl CoverTester {
                 }
             }
         }
+    }
+}
+
+/// Returns whether every explanation of the run has `item`.
+fn is_certain(cx: &Ctx<'_>, monitor: &Monitor, item: PurposeItem) -> bool {
+    let sts = cx.sts;
+    let is_taken = |id: SwitchId| monitor.is_certain(PathItem::Switch(id));
+    // Who takes a switch has been at both of its ends.
+    let is_visited = |loc: LocId| {
+        let mut ends = sts.switches.iter_enumerated().filter(|(_, it)| it.source == loc || it.target == loc);
+        ends.any(|(id, _)| is_taken(id))
+    };
+    match item {
+        PurposeItem::Switch(id) if sts.kind_of(&sts.switches[id]) == GateKind::Internal => {
+            // Nobody sees an internal step; where it is the only way to a place, who was there has taken it.
+            let target = sts.switches[id].target;
+            let ways = sts.switches.iter().filter(|switch| switch.target == target).count();
+            ways == 1 && target != sts.initial && is_visited(target)
+        }
+        PurposeItem::Switch(id) => is_taken(id),
+        PurposeItem::Location(loc) => is_visited(loc),
+        // A purpose that was executed had all its messages.
+        PurposeItem::Gate(_) => true,
     }
 }
 
@@ -288,12 +311,12 @@ impl Tester for CoverTester {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
-        self.watch(cx, monitor, trace);
+        self.watch(cx, trace);
         let mut leading = self.current.take();
         while let Some(at) = leading {
             match self.testers[at].next(cx, monitor, trace) {
                 TesterMove::Stop(stop) => {
-                    self.record_end(at, &stop);
+                    self.record_end(cx, monitor, at, &stop);
                     self.ended.push(stop);
                     leading = self.heir();
                 }

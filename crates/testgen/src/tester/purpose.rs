@@ -88,9 +88,6 @@ struct PurposeProgress {
     waited: Rational,
     /// The number of silences since the last step.
     silences: usize,
-    /// The number of states that the specification may have been in after the last step; `None` before, or if it is
-    /// unknown.
-    belief: Option<usize>,
     /// True if the look at the end has been asked for.
     looked: bool,
     /// The reason why the path cannot be followed any more; `None` while it can.
@@ -107,7 +104,6 @@ impl Default for PurposeProgress {
             values: Vec::new(),
             waited: Rational::ZERO,
             silences: 0,
-            belief: None,
             looked: false,
             off: None,
         }
@@ -166,20 +162,13 @@ impl PurposeGuided {
     }
 
     /// Takes the labels since the last move into account; returns whether the run is still on the path.
-    pub fn follow_trace(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> bool {
-        self.catch_up(cx, monitor, trace);
+    pub fn follow_trace(&mut self, cx: &mut Ctx<'_>, trace: &Trace) -> bool {
+        self.catch_up(cx, trace);
         self.progress.off.is_none()
     }
 
-    /// Returns the number of states that the specification may have been in after the last switch of the path; `None`
-    /// if it is unknown.
-    #[must_use]
-    pub fn final_belief(&self) -> Option<usize> {
-        self.progress.belief
-    }
-
     /// Takes the labels since the last move into account.
-    fn catch_up(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, trace: &Trace) {
         while self.progress.off.is_none()
             && let Some(label) = trace.labels.get(self.progress.seen)
         {
@@ -203,9 +192,6 @@ impl PurposeGuided {
             }
         }
         self.skip_internal(cx);
-        if self.progress.at == self.purpose.steps.len() && !self.progress.looked {
-            self.progress.belief = monitor.belief().count_states();
-        }
     }
 
     /// Skips internal steps of the path, which cannot be observed.
@@ -460,7 +446,7 @@ impl Tester for PurposeGuided {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
-        self.catch_up(cx, monitor, trace);
+        self.catch_up(cx, trace);
         if let Some(reason) = &self.progress.off {
             return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
         }

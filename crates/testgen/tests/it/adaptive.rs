@@ -21,7 +21,7 @@ use crate::pairs::Pairs;
 const DEPTH: usize = 9;
 
 fn n_pairs() -> u64 {
-    test_count("IOXIDE_PAIRS", 400, 4_000)
+    test_count("IOXIDE_PAIRS", 200, 4_000)
 }
 
 /// Two systems and the messages they have.

@@ -26,7 +26,7 @@ const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32
 const GATES: &str = "input a(x: 0..1) input b output c(x: 0..1) output d";
 
 fn wanted() -> Range<u64> {
-    test_seeds("IOXIDE_MODELS", 60, 1_000)
+    test_seeds("IOXIDE_MODELS", 30, 1_000)
 }
 
 fn n_models() -> u64 {

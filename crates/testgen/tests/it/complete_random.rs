@@ -65,7 +65,7 @@ struct Tally {
 
 #[test]
 fn every_wrong_update_that_conform_refutes_is_killed_or_not_covered() {
-    let seeds = test_seeds("IOXIDE_MODELS", 30, 600);
+    let seeds = test_seeds("IOXIDE_MODELS", 15, 600);
     let n_models = seeds.end - seeds.start;
     let mut tally = Tally::default();
     for seed in seeds {

@@ -30,7 +30,7 @@ const RESTRICTED: (ConformanceRelation, InputCompletion) =
     (ConformanceRelation::Ioco, InputCompletion::Restricted);
 
 fn n_pairs() -> u64 {
-    test_count("IOXIDE_PAIRS", 600, 10_000)
+    test_count("IOXIDE_PAIRS", 300, 10_000)
 }
 
 /// Returns the answer of the symbolic check of `imp` against the specification.

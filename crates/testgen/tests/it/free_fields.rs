@@ -145,7 +145,7 @@ const WINDOW: std::ops::RangeInclusive<i64> = -2..=5;
 const DEPTH: usize = 4;
 
 fn n_pairs() -> u64 {
-    test_count("IOXIDE_PAIRS", 120, 6_000)
+    test_count("IOXIDE_PAIRS", 60, 6_000)
 }
 
 /// Makes transitions of one of the two kinds of models.
@@ -423,7 +423,7 @@ fn representatives_find_what_all_values_of_a_window_find() {
 /// The whole comparison, which may answer symbolically, never contradicts the window.
 #[test]
 fn conform_finds_what_all_values_of_a_window_find() {
-    let n_pairs = test_count("IOXIDE_PAIRS", 40, 1_000);
+    let n_pairs = test_count("IOXIDE_PAIRS", 20, 1_000);
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in 0..n_pairs {
         let (imp, spec) = pair(seed);

@@ -18,6 +18,7 @@ mod out_of_type;
 mod pairs;
 mod particle_counter;
 mod purposes;
+mod reached_places;
 mod silence;
 mod timed;
 mod timed_monitor;

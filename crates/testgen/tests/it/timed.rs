@@ -25,7 +25,7 @@ use rand_chacha::ChaCha8Rng;
 const TIMEOUT: i64 = 40;
 
 fn n_models() -> u64 {
-    test_count("IOXIDE_CASES", 100, 1_000)
+    test_count("IOXIDE_CASES", 50, 1_000)
 }
 
 /// The result of making a case for a random model.

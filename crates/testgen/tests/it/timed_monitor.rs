@@ -24,7 +24,7 @@ use rand_chacha::ChaCha8Rng;
 const STEPS: usize = 6;
 
 fn n_models() -> u64 {
-    test_count("IOXIDE_CASES", 100, 1_000)
+    test_count("IOXIDE_CASES", 50, 1_000)
 }
 
 /// Models with and without internal steps, and some that fork into places with and without a deadline.

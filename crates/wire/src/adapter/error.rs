@@ -19,7 +19,7 @@ use crate::player::PlayError;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AdapterError {
     /// The system could not be started or reached.
-    #[error("cannot start `{what}`: {reason}")]
+    #[error("cannot {} `{what}`: {reason}", reason.verb())]
     Start {
         /// The command or address.
         what: String,
@@ -34,6 +34,15 @@ pub enum AdapterError {
         what: String,
         /// The cause and what to do about it, for people.
         reason: String,
+    },
+    /// No access token was given for the requests.
+    #[error("cannot fetch an access token from `{url}`: {problem}")]
+    Token {
+        /// The address that was asked.
+        url: String,
+        /// The cause.
+        #[source]
+        problem: TokenProblem,
     },
     /// The system did not answer in time.
     #[error("no `{awaited}` from the system within {} ms", .limit.as_millis())]
@@ -122,6 +131,24 @@ pub enum AdapterError {
     Play(#[from] PlayError),
 }
 
+impl StartProblem {
+    /// Returns what could not be done: a connection that is refused is no program that cannot be started.
+    fn verb(&self) -> &'static str {
+        let is_connection = matches!(
+            self,
+            Self::System {
+                kind: io::ErrorKind::ConnectionRefused
+                    | io::ErrorKind::ConnectionReset
+                    | io::ErrorKind::TimedOut
+                    | io::ErrorKind::HostUnreachable
+                    | io::ErrorKind::NetworkUnreachable,
+                ..
+            }
+        );
+        if is_connection { "connect to" } else { "start" }
+    }
+}
+
 /// The reason why a system could not be started or reached.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartProblem {
@@ -140,6 +167,25 @@ pub enum StartProblem {
     /// The description of the system cannot be read or does not fit the model: another attempt would fail too.
     #[error("{0}")]
     Description(String),
+}
+
+/// The reason why no token was given.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TokenProblem {
+    /// The server refused, or wants to be asked elsewhere.
+    #[error("the answer has status {status}{}{text}", if .text.is_empty() { "" } else { ": " })]
+    Refused {
+        /// The status of its answer.
+        status: u16,
+        /// The error that its answer names, without secrets; empty if it names none.
+        text: String,
+    },
+    /// The answer has no token in it.
+    #[error("the answer is no JSON object with the member `access_token`")]
+    NoToken,
+    /// The answer did not come in time.
+    #[error("no answer within {} ms", .0.as_millis())]
+    Late(Duration),
 }
 
 impl StartProblem {
@@ -251,6 +297,7 @@ impl AdapterError {
             | Self::ResetRefused(_)
             | Self::NoReset
             | Self::Interrupted
+            | Self::Token { .. }
             | Self::Play(_) => None,
         }
     }

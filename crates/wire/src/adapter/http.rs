@@ -16,6 +16,7 @@ mod exchange;
 mod fetch;
 mod journal;
 mod streams;
+mod token;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,14 +33,17 @@ use self::exchange::{AnswerRest, ConnectionState, IdleConnection, PendingRequest
 pub use self::fetch::fetch;
 pub(super) use self::fetch::is_up;
 use self::journal::ExchangeJournal;
+pub(super) use self::journal::{MIN_VARIABLE_BYTES, TOKEN_VARIABLE};
 use self::streams::OpenStream;
+use self::token::TokenStore;
 use super::notation::{HttpNotation, WireNotation};
 use super::reset::until_accepted;
 use super::tcp::TcpConnection;
 use super::unsolicited_log::UnsolicitedLog;
 use super::{
     Adapter, AdapterError, ArrivedOutput, AwaitedPart, HttpResetStep, InputReceipt, Interrupt, MessageLimits,
-    Observation, RefusedReset, RemoteConnection, ResetMismatch, SentInput, StartProblem, UnsolicitedMessage,
+    Observation, RefusedReset, RemoteConnection, ResetMismatch, SentInput, StartProblem, TokenProblem,
+    UnsolicitedMessage,
 };
 use crate::codec::http::answer::AnswerReader;
 use crate::codec::http::capture::CapturedValues;
@@ -55,6 +59,8 @@ const MAX_UNANSWERED: usize = 32;
 const MAX_LOG: usize = 40;
 /// The status by which a server may close an idle connection (RFC 9110, 15.5.9).
 const CLOSING: u16 = 408;
+/// The status of a request whose token is not valid, or not valid any more (RFC 6750, 3.1).
+const UNAUTHORISED: u16 = 401;
 /// The wait for one of several pending answers before the next is polled. Chosen by feel: it delays an answer by this
 /// much at most.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -111,6 +117,8 @@ pub struct HttpAdapter {
     streams: Vec<OpenStream>,
     /// The values captured from answers, to be inserted into later requests.
     captured: CapturedValues,
+    /// The access token of requests, if one is fetched.
+    token: Option<TokenStore>,
     secrets: Secrets,
     log: VecDeque<String>,
     journal: ExchangeJournal,
@@ -162,7 +170,7 @@ impl HttpAdapter {
             rules,
             ignored_events,
             unsolicited: UnsolicitedLog::default(),
-            socket: TcpConnection::new(&url.address, connection),
+            socket: TcpConnection::of_url(url, connection),
             host: url.address.clone(),
             secrets,
             model,
@@ -176,6 +184,10 @@ impl HttpAdapter {
             asked: Vec::new(),
             streams: Vec::new(),
             captured: CapturedValues::new(&http.captures, http.keeps_cookies),
+            token: http
+                .token
+                .clone()
+                .map(|token| TokenStore::new(token, connection.limit, connection.interrupt)),
             log: VecDeque::new(),
             journal: ExchangeJournal::default(),
             lane: 0,
@@ -241,7 +253,7 @@ impl HttpAdapter {
     /// Returns an answer, or a message of a stream, that begins before `deadline`. After the deadline it only polls.
     fn next_answer(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         let is_look = deadline <= Instant::now();
-        let limits = self.limits.until(deadline);
+        let (mut deadline, mut limits) = (deadline, self.limits.until(deadline));
         loop {
             self.interrupt.check()?;
             self.heed();
@@ -259,6 +271,12 @@ impl HttpAdapter {
                     break;
                 }
                 if let Some(response) = look? {
+                    if self.ask_with_new_token(at, &response)? {
+                        // The answer to the same request is given its whole time again.
+                        deadline = deadline.max(Instant::now() + self.limit);
+                        limits = self.limits.until(deadline);
+                        break;
+                    }
                     match self.take_answer(at, response) {
                         Some(heard) => return Ok(Some(heard)),
                         // The others have other places now.
@@ -395,6 +413,53 @@ impl HttpAdapter {
         Ok(true)
     }
 
+    /// Fetches an access token and inserts it into the requests from now on.
+    fn renew_token(&mut self) -> Result<(), AdapterError> {
+        let Some(token) = &mut self.token else { return Ok(()) };
+        let renewed = token.renew();
+        let fresh = renewed.map_err(|error| match error {
+            AdapterError::Token { url, problem: TokenProblem::Refused { status, text } } => {
+                let text = cut(&self.secrets.hide(&text), 200);
+                AdapterError::Token { url, problem: TokenProblem::Refused { status, text } }
+            }
+            other => other,
+        })?;
+        fresh.iter().for_each(|secret| self.secrets.add_told(secret));
+        if let Some(text) = token.current() {
+            self.captured.set_access_token(text);
+        }
+        Ok(())
+    }
+
+    /// Makes a request again that was refused with 401, once and with another token; returns whether it did. In a model
+    /// with clocks the answer would be late by the time of the exchange, so there a 401 is the answer.
+    fn ask_with_new_token(&mut self, at: usize, response: &HttpResponse) -> Result<bool, AdapterError> {
+        if response.status != UNAUTHORISED || self.model.sts.is_timed() {
+            return Ok(false);
+        }
+        let Some((message, sent)) = self.asked[at].take_renewal() else { return Ok(false) };
+        // Another request may have had the same answer before.
+        if self.token.as_ref().is_some_and(|token| token.current() == Some(&sent)) {
+            self.renew_token()?;
+        }
+        let OutgoingRequest::Request(request) = self.codec.encode(&self.model, &message, &self.captured)?
+        else {
+            return Ok(false);
+        };
+        let connected = self.connect();
+        let mut link = connected.map_err(|_| ended_error("it accepts no connections any more"))?;
+        let bytes = request.to_bytes(&self.host);
+        link.write(&bytes).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
+        let (lane, input) = (self.asked[at].lane(), self.asked[at].input().map(str::to_owned));
+        self.add_log_line(format!("< {}", response.summary_line()));
+        self.note_request(&request);
+        let begun = self.asked[at].begun_at();
+        self.journal.add_answer(lane, begun, response);
+        self.journal.add_request(lane, input.as_deref(), &request);
+        self.asked[at].go_on(link);
+        Ok(true)
+    }
+
     /// Takes back the connection of an answered request, and what else came on it.
     fn take_answer(&mut self, at: usize, response: HttpResponse) -> Option<HttpOutput> {
         let asked = self.asked.remove(at);
@@ -406,7 +471,7 @@ impl HttpAdapter {
         };
         let (to, begun) = (asked.input().map(str::to_owned), asked.begun_at());
         self.add_log_line(format!("< {}", response.summary_line()));
-        self.journal.add_answer(lane, &response);
+        self.journal.add_answer(lane, begun, &response);
         if asked.is_unasked() && response.status == CLOSING {
             return None;
         }
@@ -457,6 +522,8 @@ impl HttpAdapter {
         self.captured.clear();
         self.journal.clear();
         self.has_spoken = false;
+        self.token.iter_mut().for_each(TokenStore::clear);
+        self.renew_token()?;
         if self.protocol.reset.is_empty() {
             let link = self.connect()?;
             self.idle.push(link);
@@ -545,6 +612,9 @@ impl Adapter for HttpAdapter {
     }
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
+        if self.token.as_ref().is_some_and(TokenStore::is_due) && !self.model.sts.is_timed() {
+            self.renew_token()?;
+        }
         let outgoing = self.codec.encode(&self.model, input, &self.captured);
         let request = match outgoing? {
             OutgoingRequest::Request(request) => request,
@@ -555,6 +625,10 @@ impl Adapter for HttpAdapter {
             _ => None,
         };
         self.send_request(&request, name.as_deref()).map_err(AdapterError::of_system)?;
+        let token = self.token.as_ref().and_then(TokenStore::current).filter(|token| request.contains(token));
+        if let (Some(token), Some(asked)) = (token, self.asked.last_mut()) {
+            asked.allow_renewal(input.clone(), token.to_owned());
+        }
         Ok(SentInput { lane: self.lane, ..SentInput::default() })
     }
 
@@ -564,7 +638,7 @@ impl Adapter for HttpAdapter {
 
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
         // A script reads one reply after the other and would take an unsolicited message for one.
-        if !self.rules.is_empty() || !self.ignored_events.is_empty() {
+        if !self.rules.is_empty() || !self.ignored_events.is_empty() || self.protocol.url.socket.is_some() {
             return None;
         }
         let Self { model, codec, protocol, .. } = self;
@@ -611,7 +685,8 @@ impl Adapter for HttpAdapter {
     }
 
     fn exchanges(&self) -> Vec<HttpExchange> {
-        self.journal.exchanges(&self.protocol.url, &self.protocol.http, &self.secrets)
+        let tokens = self.token.as_ref().map(TokenStore::all).unwrap_or_default();
+        self.journal.exchanges(&self.protocol.url, &self.protocol.http, tokens, &self.secrets)
     }
 
     fn last_words(&self) -> String {

@@ -93,6 +93,11 @@ pub fn body_spelling(headers: &[(String, String)]) -> ValueSpelling {
 /// Returns the parts with every occurrence of `marker` in a literal replaced by `value`.
 #[must_use]
 pub fn replace_marker(parts: Vec<ScriptPart>, marker: &str, value: &UsedValue) -> Vec<ScriptPart> {
+    replace_text(parts, marker, &ScriptPart::Value(value.clone()))
+}
+
+/// Returns the parts with every occurrence of `marker` in a literal replaced by `other`.
+fn replace_text(parts: Vec<ScriptPart>, marker: &str, other: &ScriptPart) -> Vec<ScriptPart> {
     let mut replaced = Vec::new();
     for part in parts {
         let ScriptPart::Literal(text) = part else {
@@ -101,7 +106,7 @@ pub fn replace_marker(parts: Vec<ScriptPart>, marker: &str, value: &UsedValue) -
         };
         for (at, piece) in text.split(marker).enumerate() {
             if at > 0 {
-                replaced.push(ScriptPart::Value(value.clone()));
+                replaced.push(other.clone());
             }
             if !piece.is_empty() {
                 replaced.push(ScriptPart::Literal(piece.to_owned()));

@@ -34,6 +34,18 @@ const MAX_EARLIER: usize = 10_000;
 /// moment before it is gone.
 const EXIT_GRACE: Duration = Duration::from_millis(100);
 
+/// The role of a connection among those to the same system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConnectionRole {
+    /// Nobody else uses the system.
+    #[default]
+    Sole,
+    /// It resets the system, which others use.
+    Control,
+    /// It is one of several clients, and finds the system as it is.
+    Client,
+}
+
 /// The settings of a connection to a system behind a pipe or a socket.
 #[derive(Clone, Debug)]
 pub struct RemoteConnection {
@@ -45,6 +57,8 @@ pub struct RemoteConnection {
     pub environment: Vec<(String, String)>,
     /// The part of the model that it stands for, where it is one of several connections.
     pub part: Option<PartPlace>,
+    /// Its role, where several clients use the system.
+    pub role: ConnectionRole,
     /// Its settings.
     pub settings: Map<String, Json>,
     /// The clock that measures delays in a timed model.
@@ -71,6 +85,7 @@ impl Default for RemoteConnection {
             seed: None,
             instance: 0,
             part: None,
+            role: ConnectionRole::Sole,
             environment: Vec::new(),
             settings: Map::new(),
             clock: ClockKind::default(),
@@ -409,8 +424,9 @@ impl<L: SystemLink> RemoteAdapter<L> {
             return self.open();
         }
         let Some(live) = &self.live else { return self.open() };
-        // The time of a timed system runs on from its reset.
-        if live.fresh && (!self.model.sts.is_timed() || live.reset == ResetKind::None) {
+        // The time of a timed system runs on from its reset, and what others did to the system is not known here.
+        let is_initial = live.fresh && self.connection.role != ConnectionRole::Control;
+        if is_initial && (!self.model.sts.is_timed() || live.reset == ResetKind::None) {
             return Ok(());
         }
         match live.reset {
@@ -499,7 +515,9 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
     }
 
     fn needs_restart(&self) -> bool {
-        let is_spent = |live: &GreetedConnection| live.reset != ResetKind::Message && !live.fresh;
+        let is_used =
+            |live: &GreetedConnection| !live.fresh || self.connection.role == ConnectionRole::Control;
+        let is_spent = |live: &GreetedConnection| live.reset != ResetKind::Message && is_used(live);
         !self.link.starts_system() && self.live.as_ref().is_some_and(is_spent)
     }
 
@@ -575,6 +593,10 @@ fn greet(
         let reason = "virtual time was requested, but the system does not offer it".into();
         return Err(AdapterError::Protocol { line: "hello".into(), reason });
     }
+    if connection.role != ConnectionRole::Sole && !hello.clients {
+        let reason = "several clients were requested, but its `hello` has no `\"clients\": true`".into();
+        return Err(AdapterError::Protocol { line: "hello".into(), reason });
+    }
     let configure = ConfigureMessage {
         settings: connection.settings.clone(),
         instance: connection.instance,
@@ -582,6 +604,7 @@ fn greet(
         virtual_time: is_virtual,
         work_dir: None,
         part: connection.part.clone(),
+        client: connection.role == ConnectionRole::Client,
     };
     wire.write(&ProtocolMessage::Configure(configure))?;
     let ready = await_ready(wire, connection.limit, EarlyOutput::OutOfPlace)?;

@@ -17,6 +17,7 @@ use super::source::{ByteSource, PipeSource, SocketSource};
 use super::tls::{HandshakeError, Tls};
 use super::wire::ProtocolWire;
 use super::{AdapterError, AwaitedPart, Interrupt, MessageLimits, RemoteConnection};
+use crate::codec::http::Url;
 
 /// The time limit for the peer to close the connection by itself. Chosen by feel: then the connection is dropped.
 const CLOSE_GRACE: Duration = Duration::from_millis(200);
@@ -71,6 +72,12 @@ impl TcpConnection {
     /// The socket at `address`, not connected yet.
     pub(super) fn new(address: &str, connection: &RemoteConnection) -> Self {
         Self::at(ListenAddress::Tcp(address.to_owned()), connection)
+    }
+
+    /// The socket of a system that is asked by HTTP, not connected yet.
+    pub(super) fn of_url(url: &Url, connection: &RemoteConnection) -> Self {
+        let unix = url.socket.clone().map(ListenAddress::Unix);
+        Self::at(unix.unwrap_or_else(|| ListenAddress::Tcp(url.address.clone())), connection)
     }
 
     /// The socket at `place`, not connected yet.

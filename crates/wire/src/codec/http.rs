@@ -13,9 +13,11 @@ pub mod capture;
 mod coding;
 pub mod events;
 pub mod message;
+mod multipart;
 mod operations;
 mod request;
 pub mod secrets;
+pub mod token;
 mod url;
 pub mod websocket;
 pub(super) mod xml;
@@ -31,6 +33,7 @@ use self::answer::{AnswerConfig, AnswerFit, AnswerReader};
 use self::capture::{CaptureConfig, CapturedValues};
 use self::message::{HttpRequest, HttpResponse};
 use self::request::{PreparedRequest, TemplateValues};
+use self::token::TokenConfig;
 use super::json_form::{JsonForm, JsonFormConfig};
 use super::template::check_fields;
 use super::unsolicited::UnsolicitedConfig;
@@ -61,6 +64,8 @@ pub struct HttpConfig {
     pub outputs: Vec<(String, AnswerConfig)>,
     /// The values that are captured from answers for later requests.
     pub captures: Vec<(String, CaptureConfig)>,
+    /// The access token of requests, if one is fetched.
+    pub token: Option<TokenConfig>,
     /// True if cookies are kept and sent again.
     pub keeps_cookies: bool,
     /// The JSON form of values.

@@ -139,6 +139,7 @@ impl JsonForm {
     }
 
     /// Returns the encodings of fields.
+    #[cfg(feature = "external")]
     pub(super) fn encodings(&self) -> &FieldEncodings {
         &self.encodings
     }

@@ -69,6 +69,9 @@ pub enum UnwritableMessage {
     /// A template asks for a value that was not captured from an answer yet.
     #[error("something in its {0} was not captured yet")]
     Uncaptured(&'static str),
+    /// A value stands for a method and is none.
+    #[error("{0:?} is no method")]
+    Method(String),
     /// A value contains characters that a header cannot hold.
     #[error("{0:?} cannot be in a header")]
     Header(String),

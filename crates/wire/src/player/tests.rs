@@ -54,6 +54,33 @@ fn the_same_seed_plays_the_same_and_every_life_is_different() {
     assert!(lives.iter().all(|life| life[0] == Some(message(&model, "change", &[3])) && life[2].is_none()));
 }
 
+/// A fault behind an observed input is reached: somebody sends it, in silence and before an answer, and not always.
+#[test]
+fn somebody_sends_observed_inputs() {
+    let text = "model M { input go output ok output oops observed input tick(n: int)
+        state a { on go -> b  on tick when n > 3 -> c }
+        state b { emit ok -> a  on tick when n > 3 -> b }
+        state c { emit oops -> a } }";
+    let model = model(text);
+    let go = message(&model, "go", &[]);
+    let mut seen = BTreeSet::new();
+    for seed in 0..40 {
+        with_cx(model.clone(), |cx| {
+            let mut player = ModelPlayer::new(cx, seed).unwrap();
+            let in_silence = player.react().unwrap();
+            if in_silence.is_some() {
+                assert!(matches!(in_silence, Some(Label::Input(..))));
+                assert!(matches!(player.react(), Ok(Some(Label::Output(..)))), "the fault behind it");
+            }
+            player.reset().unwrap();
+            player.input(&go).unwrap();
+            let answered = matches!(player.react(), Ok(Some(Label::Output(..))));
+            seen.insert((in_silence.is_some(), answered));
+        });
+    }
+    assert_eq!(seen.len(), 4, "{seen:?}");
+}
+
 #[test]
 fn loose_outputs_vary() {
     let model = model("model M { output n(x: int) state a { emit n when x > 3 } }");

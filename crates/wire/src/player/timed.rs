@@ -192,7 +192,7 @@ impl ModelPlayer<'_> {
 
     /// Returns, in three of four cases, values of a message of another party after which the system has something to
     /// say.
-    fn leading_on(&mut self, id: SwitchId, there: &ConcreteState) -> Option<Vec<Value>> {
+    pub(super) fn leading_on(&mut self, id: SwitchId, there: &ConcreteState) -> Option<Vec<Value>> {
         if self.rng.random_ratio(1, 4) {
             return None;
         }

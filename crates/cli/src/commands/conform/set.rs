@@ -112,9 +112,9 @@ impl ModelSet<'_> {
             let why = stop.message();
             result(json!("error"), json!({ "reason": why }), format!("ERROR: `{path}`: {why}\n"))
         };
-        let (_, mut spec) = load::load_model(&args.specification, &args.set)?;
+        let (_, mut spec) = load::load_model(&args.specification, &args.settings())?;
         // A model that does not compile, or has other messages, is one answer among others.
-        let loaded = load::load_model(&path, &args.set).map(|(_, imp)| imp);
+        let loaded = load::load_model(&path, &args.settings()).map(|(_, imp)| imp);
         let joined = loaded.and_then(|imp| join(&mut spec, &imp).map_err(mismatch));
         let imp = match joined {
             Ok(imp) => imp,
@@ -148,6 +148,7 @@ fn copy_args(args: &ConformArgs) -> ConformArgs {
         implementation: args.implementation.clone(),
         specification: args.specification.clone(),
         set: args.set.clone(),
+        through: args.through.clone(),
         solver: args.solver.clone(),
         limit: args.limit.clone(),
         part: args.part.clone(),

@@ -17,11 +17,13 @@ use ioxide_openapi::{
     BadDescription, Observations, ObservedFact, RuleTopic, RuleWeight, ServiceOptions, StateRules,
     TellingTransition, Translation, translate,
 };
+use ioxide_record::event::HttpExchange;
 use ioxide_record::value::{label_from_json, label_to_json};
 use ioxide_report::summary::ENDLESS;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, FailureGroup, OnFailure};
 use ioxide_run::clock::budget::TimeBudget;
 use ioxide_run::deadline_tester::DeadlineTester;
+use ioxide_run::evidence::EvidenceCollector;
 use ioxide_run::run::RunConfig;
 use ioxide_smt::halt::Halt;
 use ioxide_symex::{Ctx, Monitor, explaining_switches};
@@ -37,10 +39,14 @@ use crate::session::{CampaignSession, EventTimes, ShowResults, patience};
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 
-/// The longest time of all campaigns together. Chosen by feel: as long as people wait for a new project.
-const MAX_TIME: Duration = Duration::from_secs(20);
-/// The longest time of the first campaign, which observes everything; the others confirm it. Chosen by feel.
-const FIRST_CAMPAIGN_TIME: Duration = Duration::from_secs(10);
+/// The time from the beginning of `init` to the end of its last campaign. With what comes after it, that is below 20
+/// seconds, which is as long as people wait for a new project (chosen by feel).
+const MAX_TIME: Duration = Duration::from_secs(15);
+/// The time from the beginning of `init` to the end of its first campaign, which observes everything; the others
+/// confirm it. Chosen by feel.
+const MAX_TIME_OF_FIRST: Duration = Duration::from_secs(9);
+/// The least time for the first campaign, also for services that start slowly. Chosen by feel.
+const MIN_FIRST_CAMPAIGN_TIME: Duration = Duration::from_secs(4);
 /// The least time for a campaign: with less, none begins. Chosen by feel.
 const MIN_CAMPAIGN_TIME: Duration = Duration::from_secs(1);
 /// The time for analysis before a campaign. Chosen by feel: walks need none.
@@ -51,6 +57,8 @@ const STEPS: usize = 3_000;
 const MAX_ROUNDS: u64 = 20;
 /// The number of answers that must speak for a rule that nothing else suggests. Chosen by feel.
 const MIN_SUPPORT: u64 = 3;
+/// The same for the states in which an operation is refused: other reasons refuse it too. Chosen by feel.
+const MIN_SUPPORT_OF_WORKFLOWS: u64 = 6;
 /// The number of answers that must have followed a rule before some that do not are a contradiction of the service with
 /// itself, and how many times as many. Chosen by feel: a rule that is broken now and then is none.
 const USUAL: (u64, u64) = (12, 5);
@@ -59,54 +67,92 @@ const USUAL: (u64, u64) = (12, 5);
 #[derive(Debug, Default)]
 pub(super) struct LearnedService {
     pub(super) observations: Observations,
-    /// The contradictions between the service and its description, for people.
-    pub(super) contradictions: Vec<String>,
+    /// The contradictions between the service and its description.
+    pub(super) contradictions: Vec<Contradiction>,
     /// The statuses that are not documented, for people.
     pub(super) statuses: Vec<String>,
     /// The number of messages.
     pub(super) steps: u64,
     /// The number of replies, if the service refused every request.
     pub(super) refused: Option<u64>,
+    /// The number of replies 429 and of all others in the first campaign: the service may limit requests.
+    pub(super) limited: (u64, u64),
     /// True if the answers do not depend on the requests.
     pub(super) is_mock: bool,
     /// The transitions of the model for learning that were taken, with how often they were.
     taken: BTreeMap<String, u64>,
 }
 
+/// A contradiction between a service and its description, or itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Contradiction {
+    /// A sentence for people.
+    pub(super) about: String,
+    /// The requests that show it, with their answers.
+    pub(super) exchanges: Vec<HttpExchange>,
+}
+
+/// A campaign of the learning that is over.
+struct LearningCampaign {
+    model: Model,
+    outcome: CampaignOutcome,
+    /// The requests before each telling transition was taken first, by its label.
+    evidence: BTreeMap<String, Vec<HttpExchange>>,
+}
+
 /// Learns which rules the service follows: first from a campaign with the model for learning, then from failures of the
 /// model that was learned, until it has none.
-pub(super) fn learn_service(text: &str, options: &ServiceOptions) -> Result<LearnedService, CliError> {
-    let begin = Instant::now();
+pub(super) fn learn_service(
+    text: &str,
+    options: &ServiceOptions,
+    begin: Instant,
+) -> Result<LearnedService, CliError> {
     let mut learned = LearnedService::default();
     let learning = ServiceOptions { rules: StateRules::Learning, ..options.clone() };
     let made = translate(text, &learning).map_err(|bad| cannot(&bad))?;
     let _stage = limit::stage("learning from the service, at most 20 seconds");
-    let (mut model, outcome) = run_campaign(&made, 1, FIRST_CAMPAIGN_TIME)?;
-    let taken = taken_transitions(&model, &outcome);
-    learned.add(&made, &model, &outcome, &taken);
+    let first = run_campaign(&made, 1, first_campaign_time(begin.elapsed()))?;
+    let taken = taken_transitions(&first.model, &first.outcome);
+    learned.add(&made, &first, &taken);
+    learned.observations.unseen = unseen_rules(&made.observables, &taken);
+    learned.limited = count_limited(&made.observables, &taken, first.outcome.steps / 2);
+    let mut model = first.model;
     for round in 0..MAX_ROUNDS {
-        let left = MAX_TIME.saturating_sub(begin.elapsed());
-        if learned.refused.is_some() || left < MIN_CAMPAIGN_TIME {
+        let Some(left) = time_of_next_campaign(begin.elapsed()).filter(|_| learned.refused.is_none()) else {
             break;
-        }
+        };
         let rules = StateRules::Learned(learned.observations.clone());
         let confirming = ServiceOptions { rules, ..options.clone() };
         let confirmed = translate(text, &confirming).map_err(|bad| cannot(&bad))?;
-        let (spec, outcome) = run_campaign(&confirmed, round + 101, left)?;
-        // A breakdown, such as a reply that is not documented, is no matter of rules.
-        let of_rules = outcome.failures.iter().filter(|failure| failure.trace.breakdown.is_none());
+        let mut confirmation = run_campaign(&confirmed, round + 101, left)?;
         let mut taken = BTreeMap::new();
-        for failure in of_rules {
-            let labels = transitions_of(&mut model, &spec, &failure.trace)?;
-            taken.extend(labels.into_iter().map(|label| (label, 1)));
+        for failure in std::mem::take(&mut confirmation.outcome.failures) {
+            // A breakdown, such as a reply that is not documented, is no matter of rules.
+            if failure.trace.breakdown.is_some() {
+                continue;
+            }
+            for label in transitions_of(&mut model, &confirmation.model, &failure.trace)? {
+                confirmation.evidence.entry(label.clone()).or_insert_with(|| failure.exchanges.clone());
+                taken.insert(label, 1);
+            }
         }
         let known = learned.observations.clone();
-        learned.add(&made, &spec, &CampaignOutcome { failures: Vec::new(), ..outcome }, &taken);
+        learned.add(&made, &confirmation, &taken);
         if learned.observations == known {
             break;
         }
     }
     Ok(learned)
+}
+
+/// Returns the time of the first campaign if it begins this long after `init` did.
+fn first_campaign_time(elapsed: Duration) -> Duration {
+    MAX_TIME_OF_FIRST.saturating_sub(elapsed).max(MIN_FIRST_CAMPAIGN_TIME)
+}
+
+/// Returns the time of a later campaign that begins this long after `init` did; `None` if too little is left.
+fn time_of_next_campaign(elapsed: Duration) -> Option<Duration> {
+    Some(MAX_TIME.saturating_sub(elapsed)).filter(|left| *left >= MIN_CAMPAIGN_TIME)
 }
 
 /// Returns the labels of the transitions that a campaign took, with how often it did.
@@ -147,13 +193,9 @@ fn solver_arguments() -> SolverArgs {
 
 impl LearnedService {
     /// Adds what a campaign showed.
-    fn add(
-        &mut self,
-        made: &Translation,
-        model: &Model,
-        outcome: &CampaignOutcome,
-        taken: &BTreeMap<String, u64>,
-    ) {
+    fn add(&mut self, made: &Translation, campaign: &LearningCampaign, taken: &BTreeMap<String, u64>) {
+        let LearningCampaign { model, outcome, evidence } = campaign;
+        let requests = |transition: &str| evidence.get(transition).cloned().unwrap_or_default();
         self.steps += outcome.steps;
         self.refused = outcome.refused;
         for (label, times) in taken {
@@ -168,6 +210,8 @@ impl LearnedService {
             seen.iter().any(|observable| is_it(&observable.fact))
         };
         let is_mock = breaks(RuleTopic::NewId) && breaks(RuleTopic::ShownId);
+        let mut support: BTreeMap<&String, u64> = BTreeMap::new();
+        let mut unlisted: BTreeSet<&String> = BTreeSet::new();
         for observable in seen {
             match &observable.fact {
                 ObservedFact::Broken { rule, about, weight, topic } => {
@@ -175,38 +219,97 @@ impl LearnedService {
                     let is_excused = is_mock && *topic != RuleTopic::Refusal;
                     let is_contradiction = match weight {
                         RuleWeight::Contradiction => true,
+                        RuleWeight::Guess if matches!(topic, RuleTopic::Relation | RuleTopic::Workflow) => {
+                            false
+                        }
                         RuleWeight::Guess => {
                             is_usual(rule, &made.observables, &self.taken)
                                 || differs_between_answers(rule, &made.observables, &self.taken)
                         }
                     };
                     if is_contradiction && !is_excused {
-                        self.contradictions.push(format!("it does not hold that {about}"));
+                        self.contradictions.push(Contradiction {
+                            about: format!("it does not hold that {about}"),
+                            exchanges: requests(&observable.transition),
+                        });
                     }
                 }
                 ObservedFact::Supported { rule } => {
-                    if taken.get(&observable.transition).is_some_and(|times| *times >= MIN_SUPPORT) {
-                        self.observations.supported.insert(rule.clone());
-                    }
+                    *support.entry(rule).or_default() += taken.get(&observable.transition).unwrap_or(&0);
                 }
                 // A status of 5xx stays a failure.
                 ObservedFact::Status { status, about, .. } if status.starts_with('5') => {
-                    self.contradictions.push(about.clone());
+                    let exchanges = requests(&observable.transition);
+                    self.contradictions.push(Contradiction { about: about.clone(), exchanges });
                 }
                 ObservedFact::Status { operation, status, about } => {
-                    if self.observations.statuses.insert((operation.clone(), status.clone())) {
+                    let known = (operation.clone(), status.clone());
+                    if self.observations.statuses.insert(known) && !self.statuses.contains(about) {
                         self.statuses.push(about.clone());
                     }
+                    unlisted.insert(status);
                 }
+            }
+        }
+        let of_workflows: BTreeSet<&String> = made
+            .observables
+            .iter()
+            .filter_map(|observable| match &observable.fact {
+                ObservedFact::Broken { rule, topic: RuleTopic::Workflow, .. } => Some(rule),
+                _ => None,
+            })
+            .collect();
+        let is_enough = |(rule, times): &(&String, u64)| {
+            *times >= if of_workflows.contains(rule) { MIN_SUPPORT_OF_WORKFLOWS } else { MIN_SUPPORT }
+        };
+        self.observations
+            .supported
+            .extend(support.into_iter().filter(is_enough).map(|(rule, _)| rule.clone()));
+        // A description that leaves out a status for one operation leaves it out for others too.
+        for observable in &made.observables {
+            if let ObservedFact::Status { operation, status, .. } = &observable.fact
+                && unlisted.contains(status)
+            {
+                self.observations.statuses.insert((operation.clone(), status.clone()));
             }
         }
         self.is_mock = self.is_mock || is_mock;
         for failure in &outcome.failures {
-            self.contradictions.push(describe_failure(made, model, failure));
+            self.contradictions.push(Contradiction {
+                about: describe_failure(made, model, failure),
+                exchanges: failure.exchanges.clone(),
+            });
         }
         let mut seen = BTreeSet::new();
-        self.contradictions.retain(|text| seen.insert(text.clone()));
+        self.contradictions.retain(|it| seen.insert(it.about.clone()));
     }
+}
+
+/// Returns how many of `replies` had the status of a service that limits requests, and how many had not.
+fn count_limited(
+    observables: &[TellingTransition],
+    taken: &BTreeMap<String, u64>,
+    replies: u64,
+) -> (u64, u64) {
+    let is_it = |fact: &ObservedFact| matches!(fact, ObservedFact::Status { status, .. } if status == "429");
+    let telling = observables.iter().filter(|observable| is_it(&observable.fact));
+    let limited = telling.filter_map(|observable| taken.get(&observable.transition)).sum();
+    (limited, replies.saturating_sub(limited))
+}
+
+/// Returns the rules that are guesses, and that too few answers could have broken.
+fn unseen_rules(observables: &[TellingTransition], taken: &BTreeMap<String, u64>) -> BTreeSet<String> {
+    let mut answers: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
+    for observable in observables {
+        if let ObservedFact::Broken { rule, weight: RuleWeight::Guess, topic, .. } = &observable.fact
+            && *topic != RuleTopic::Refusal
+        {
+            answers.entry(rule).or_default().extend(&observable.answer);
+        }
+    }
+    let count = |answers: &BTreeSet<&String>| -> u64 { answers.iter().filter_map(|it| taken.get(*it)).sum() };
+    let unseen = answers.into_iter().filter(|(_, answers)| count(answers) < MIN_SUPPORT);
+    unseen.map(|(rule, _)| rule.clone()).collect()
 }
 
 /// Returns whether answers followed a rule nearly always, of a kind that only answers suggest.
@@ -243,9 +346,16 @@ fn describe_failure(made: &Translation, model: &Model, failure: &FailureGroup) -
     });
     let input = input.unwrap_or_default();
     let request = made.requests.get(&input).unwrap_or(&input);
-    match failure.trace.breakdown {
-        Some(breakdown) => format!("{request} is not answered as described: {breakdown}"),
-        None => format!("{request} is answered outside the schema of the answer"),
+    let last = failure.exchanges.last().and_then(|exchange| exchange.response.as_ref());
+    match (failure.trace.breakdown, last) {
+        (_, None) if matches!(failure.trace.labels.last(), Some(Label::Quiescence)) => {
+            format!("{request} is not answered")
+        }
+        (Some(breakdown), Some(response)) => {
+            format!("{request} is answered {}, but not as described: {breakdown}", response.status)
+        }
+        (Some(breakdown), None) => format!("{request} is not answered as described: {breakdown}"),
+        (None, _) => format!("{request} is answered outside the schema of the answer"),
     }
 }
 
@@ -253,8 +363,8 @@ fn cannot(bad: &BadDescription) -> CliError {
     CliError::usage(bad.to_string())
 }
 
-/// Runs a campaign with a model that was made; returns the model and what happened.
-fn run_campaign(made: &Translation, seed: u64, time: Duration) -> Result<(Model, CampaignOutcome), CliError> {
+/// Runs a campaign with a model that was made.
+fn run_campaign(made: &Translation, seed: u64, time: Duration) -> Result<LearningCampaign, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("api.iox", &made.model);
     let loaded = load(&sources, file, &LoadOptions::default()).model;
@@ -262,7 +372,12 @@ fn run_campaign(made: &Translation, seed: u64, time: Duration) -> Result<(Model,
         return Err(CliError::new(ExitStatus::Internal, "the model that was made has errors"));
     };
     let sut = SystemUnderTest::from_project(made.project.clone(), "api")?;
+    let telling: BTreeSet<&str> = made.observables.iter().map(|it| it.transition.as_str()).collect();
+    let switches = spec.sts.switches.iter_enumerated();
+    let telling = switches.filter(|(_, switch)| telling.contains(&*switch.label.to_string()));
+    let evidence = Arc::new(EvidenceCollector::new(telling.map(|(id, _)| id).collect()));
     let run = RunConfig {
+        evidence: Some(Arc::clone(&evidence)),
         patience: sut.times(&spec, patience(&sut, None)?)?,
         relation: ConformanceRelation::usual(&spec.sts),
         refusals: sut.refusals(&spec)?,
@@ -287,6 +402,7 @@ fn run_campaign(made: &Translation, seed: u64, time: Duration) -> Result<(Model,
     let mut fair = InputFair::new(&mut hunt, Interaction::InputEager);
     let mut limited = DeadlineTester::new(&mut fair, Some(time), Some(ANALYSIS_TIME), limit::from_now);
     let session = CampaignSession {
+        keeper: None,
         spec: spec.clone(),
         sut,
         clock: ClockKind::default(),
@@ -297,11 +413,39 @@ fn run_campaign(made: &Translation, seed: u64, time: Duration) -> Result<(Model,
         times: EventTimes::Told,
     };
     let outcome = session.run(&config)?;
+    drop(config);
     if let (true, Some(error)) = (outcome.counts.passed + outcome.counts.failed == 0, &outcome.error) {
         return Err(CliError::new(
             ExitStatus::Infrastructure,
             format!("the service cannot be tested: {error}"),
         ));
     }
-    Ok((spec, outcome))
+    let found = Arc::into_inner(evidence).map(EvidenceCollector::into_found).unwrap_or_default();
+    let label = |id: SwitchId| spec.sts.switches[id].label.to_string();
+    let evidence = found.into_iter().map(|(id, exchanges)| (label(id), exchanges)).collect();
+    Ok(LearningCampaign { model: spec, outcome, evidence })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The clock is the one of this test: campaigns take the time that they are given, and a little more.
+    #[test]
+    fn learning_ends_in_time() {
+        for begins_at in [0, 1_000, 3_000, 5_000, 9_000, 30_000].map(Duration::from_millis) {
+            for beyond in [0, 10, 300].map(Duration::from_millis) {
+                let mut now = begins_at + first_campaign_time(begins_at) + beyond;
+                let mut campaigns = 1;
+                while let Some(time) = time_of_next_campaign(now).filter(|_| campaigns <= MAX_ROUNDS) {
+                    assert!(time >= MIN_CAMPAIGN_TIME);
+                    // It may also end at once, because it has nothing more to do.
+                    now += if campaigns % 3 == 0 { Duration::from_millis(100) } else { time + beyond };
+                    campaigns += 1;
+                }
+                let end = MAX_TIME.max(begins_at + MIN_FIRST_CAMPAIGN_TIME) + beyond;
+                assert!(now <= end, "from {begins_at:?}: {now:?}");
+            }
+        }
+    }
 }

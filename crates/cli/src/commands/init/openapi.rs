@@ -11,6 +11,7 @@ use ioxide_campaign::whole_file::write_new;
 use ioxide_openapi::{
     BadDescription, ServiceOptions, StateRules, Translation, VARIABLES, bundle, toml_string, translate,
 };
+use ioxide_report::http::evidence_lines;
 use ioxide_wire::adapter::http::fetch;
 use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
 use ioxide_wire::adapter::{AdapterError, Interrupt, ListenAddress};
@@ -30,6 +31,8 @@ const FILES: [(&str, &str); 2] = [
 /// The number of notes that are shown; all of them stand in the model. Chosen by feel: more is not read.
 const SHOWN: usize = 20;
 
+/// The number of messages below which most rules were hardly seen. Chosen by feel.
+const FEW_MESSAGES: u64 = 200;
 /// The time that fetching a description may take. Chosen by feel.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 /// The number of operations of a service whose state is learned. Chosen by feel: for more, a minute is too short.
@@ -41,6 +44,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Writes model and project file, and says what was not translated.
 pub(super) fn init_from_openapi(args: &InitArgs, file: &str) -> Result<ExitStatus, CliError> {
+    let begin = Instant::now();
     let folder = Path::new(&args.dir);
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
     let text = if is_address(file) {
@@ -74,7 +78,7 @@ pub(super) fn init_from_openapi(args: &InitArgs, file: &str) -> Result<ExitStatu
     let is_known = (options.url.is_some() || options.start.is_some()) && !is_large;
     let options =
         ServiceOptions { is_restarted: is_known && !args.stateless && starts_fast(args)?, ..options };
-    let learned = if args.stateless || !is_known { None } else { try_to_learn(&text, &options)? };
+    let learned = if args.stateless || !is_known { None } else { try_to_learn(&text, &options, begin)? };
     let made = match &learned {
         None => stateless,
         Some(learned) => {
@@ -95,8 +99,12 @@ pub(super) fn init_from_openapi(args: &InitArgs, file: &str) -> Result<ExitStatu
 }
 
 /// Learns what the service does; `None` if a service that somebody else started does not answer.
-fn try_to_learn(text: &str, options: &ServiceOptions) -> Result<Option<LearnedService>, CliError> {
-    match learn_service(text, options) {
+fn try_to_learn(
+    text: &str,
+    options: &ServiceOptions,
+    begin: Instant,
+) -> Result<Option<LearnedService>, CliError> {
+    match learn_service(text, options, begin) {
         Ok(learned) => Ok(Some(learned)),
         Err(error) if options.start.is_none() => {
             exit::print_error(&error);
@@ -165,6 +173,16 @@ fn print_learned(made: &Translation, learned: &LearnedService, out: &mut impl Wr
     if let Some(replies) = learned.refused {
         writeln!(out, "  all {replies} replies were 401, 403 or 407: the service wants credentials")?;
     }
+    let (limited, others) = learned.limited;
+    if limited > others {
+        writeln!(
+            out,
+            "  {limited} of {} replies were 429: the service limits requests, so little was learned",
+            limited + others
+        )?;
+    } else if learned.steps < FEW_MESSAGES && learned.refused.is_none() {
+        writeln!(out, "  that are few: rules that were hardly seen are not in the model")?;
+    }
     match &made.resources[..] {
         [] => writeln!(out, "  no resource was recognised: the model has no state")?,
         resources => writeln!(out, "  the model remembers: {}", resources.join(", "))?,
@@ -176,11 +194,14 @@ fn print_learned(made: &Translation, learned: &LearnedService, out: &mut impl Wr
             "  the answers do not depend on the requests: this seems to be a mock, which has no state"
         )?;
     }
-    for text in &learned.contradictions {
-        writeln!(out, "contradiction: {text}")?;
+    for contradiction in &learned.contradictions {
+        writeln!(out, "contradiction: {}", contradiction.about)?;
+        for line in evidence_lines(&contradiction.exchanges) {
+            writeln!(out, "    {line}")?;
+        }
     }
     let lists = [
-        ("not documented, but allowed:", &learned.statuses),
+        ("not documented, but allowed, for other operations too:", &learned.statuses),
         ("not checked, because the service does otherwise:", &made.loosened),
     ];
     for (head, texts) in lists.iter().filter(|(_, texts)| !texts.is_empty()) {
@@ -240,8 +261,10 @@ fn print_translation(
     if args.dir != "." {
         writeln!(out, "  cd {}", args.dir)?;
     }
-    writeln!(
-        out,
-        "  ioxide test api.iox --sut api    every answer that is not documented, or outside its schema, is a failure"
-    )
+    let checked = if made.resources.is_empty() {
+        "every answer that is not documented, or outside its schema, is a failure"
+    } else {
+        "checks statuses, schemas, what was stored before, and that wrong requests are refused"
+    };
+    writeln!(out, "  ioxide test api.iox --sut api    {checked}")
 }

@@ -12,10 +12,12 @@ use ioxide_model::sts::{GateKind, Model};
 use ioxide_project::FILE;
 use ioxide_record::value::{WireMessage, label_from_json};
 use ioxide_report::history::{HistoryView, message_fields};
+use ioxide_report::timeline::TimelinePage;
+use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 use serde_json::{Map, Value as Json};
 
-use crate::args::{JudgeArgs, settings};
+use crate::args::{DEFAULT_MAX_CONFIGURATIONS, JudgeArgs, settings};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::{limit, load, project_file, write};
@@ -40,7 +42,7 @@ pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let mut cx = Ctx::new(&mut model, &mut *solver);
     let sequential = prove_model(&mut cx, &args.file)?;
     let limits = SearchLimits { max_configurations: args.max_configurations, halt: request.halt.clone() };
-    let config = HistoryConfig { consistency: args.consistency.into(), limits };
+    let config = HistoryConfig { consistency: args.consistency.into(), limits, skips_core: false };
     let judged = judge_history(&mut cx, &sequential, &history, &config);
     let parts = judged.partition.describe(&cx);
     let status = match &judged.verdict {
@@ -55,9 +57,41 @@ pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
         parts: &parts,
         consistency: config.consistency,
     };
+    if let Some(path) = &args.html {
+        write::write_named(path, |out| TimelinePage { view, breakdown: None }.write(out))?;
+    }
     let mut out = io::stdout().lock();
     let told = if args.json { writeln!(out, "{}", view.to_json()) } else { view.show(&mut out) };
     exit::status_after_output(status, told)
+}
+
+/// Judges the history called `name` and returns its page.
+pub fn write_timeline(
+    model: &mut Model,
+    solver: &mut dyn Solver,
+    file: &str,
+    name: &str,
+) -> Result<Vec<u8>, CliError> {
+    let text = load::read_data(name)?;
+    let mapping = find_mapping(HistoryForm::recognise(&text))?;
+    let history = read_file(name, model, &text, &mapping)?;
+    let names = model.clone();
+    let mut cx = Ctx::new(model, solver);
+    let sequential = prove_model(&mut cx, file)?;
+    let limits = SearchLimits { max_configurations: DEFAULT_MAX_CONFIGURATIONS, ..SearchLimits::default() };
+    let config = HistoryConfig { limits, ..HistoryConfig::default() };
+    let judged = judge_history(&mut cx, &sequential, &history, &config);
+    let parts = judged.partition.describe(&cx);
+    let view = HistoryView {
+        model: &names,
+        history: &history,
+        judged: &judged,
+        parts: &parts,
+        consistency: config.consistency,
+    };
+    let mut page = Vec::new();
+    TimelinePage { view, breakdown: None }.write(&mut page)?;
+    Ok(page)
 }
 
 /// Proves that the model of `file` is sequential.

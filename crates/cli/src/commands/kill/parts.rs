@@ -69,14 +69,14 @@ impl MutantUnits<'_> {
         // What is not asked for is as good as known.
         let known = |at: usize| (!units.contains(at as u64)).then(|| MutantOutcome::Unknown(String::new()));
         let known: Vec<Option<MutantOutcome>> = (0..self.mutants.len()).map(known).collect();
-        let (config, jobs) = (workers::config(self.decide)?, workers::jobs(self.decide));
+        let (config, limits) = (workers::config(self.decide)?, workers::MutantLimits::new(self.decide));
         let mut told =
             |at: usize, outcome: &MutantOutcome| if is_late(outcome) { Ok(()) } else { tell(at, outcome) };
         let outcomes = workers::decide_on_all_cores(
             &self.model,
             &self.mutants,
             &config,
-            jobs,
+            limits,
             &self.request,
             known,
             &mut told,

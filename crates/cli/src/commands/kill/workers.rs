@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::thread;
+use std::time::Duration;
 
 use ioxide_model::sts::Model;
 use ioxide_symex::Ctx;
@@ -14,6 +15,7 @@ use ioxide_testgen::mutate::Mutant;
 use crate::args::DecideArgs;
 use crate::exit::CliError;
 use crate::interrupt::STOP;
+use crate::limit;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 
@@ -37,10 +39,21 @@ pub fn config(args: &DecideArgs) -> Result<KillConfig, CliError> {
     Ok(config)
 }
 
-/// Returns the number of workers: `--jobs`, else the number of cores, at least 1.
-pub fn jobs(args: &DecideArgs) -> usize {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.unwrap_or(cores).max(1)
+/// The number of mutants that are decided at the same time, and the time of each.
+#[derive(Clone, Copy, Debug)]
+pub struct MutantLimits {
+    /// The number of workers.
+    pub jobs: usize,
+    /// The time for one mutant; `None` if there is no limit.
+    pub time: Option<Duration>,
+}
+
+impl MutantLimits {
+    /// Returns the limits that the arguments ask for: as many workers as `--jobs`, else as cores, at least 1.
+    pub fn new(args: &DecideArgs) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Self { jobs: args.jobs.unwrap_or(cores).max(1), time: args.mutant_time }
+    }
 }
 
 /// Decides the mutants that `known` has no outcome for; `told` is called with each outcome. Those left at an interrupt
@@ -49,7 +62,7 @@ pub fn decide_on_all_cores(
     model: &Model,
     mutants: &[Mutant],
     config: &KillConfig,
-    jobs: usize,
+    limits: MutantLimits,
     request: &SolverRequest<'_>,
     known: Vec<Option<MutantOutcome>>,
     told: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), CliError>,
@@ -65,12 +78,14 @@ pub fn decide_on_all_cores(
     let analysis = MutationAnalysis::new_watched(&mut Ctx::new(&mut base, &mut *solver), config, &mut watch);
     drop(progress);
     let make = || request.make();
+    let halt_mutant = || limit::from_now(limits.time);
     let work = MutantWork {
         base: &base,
         analysis: &analysis,
         mutants,
         make: &make,
         is_interrupted: &is_interrupted,
+        halt_mutant: &halt_mutant,
     };
-    work.decide_in_parallel(jobs, known, told)
+    work.decide_in_parallel(limits.jobs, known, told)
 }

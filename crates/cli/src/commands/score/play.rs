@@ -58,6 +58,7 @@ impl MutantStage<'_> {
         let left = self.request.halt.limit_time(Duration::MAX);
         let mut limited = DeadlineTester::new(tester, Some(left), Some(left), limit::from_now);
         let session = CampaignSession {
+            keeper: None,
             spec: self.spec.clone(),
             sut: SystemUnderTest::Model(Box::new(system)),
             clock: ClockKind::default(),

@@ -5,14 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ioxide_history::write::write_lines;
-use ioxide_history::{Consistency, SearchLimits};
+use ioxide_history::{
+    Consistency, HistoryConfig, HistoryJudgement, SearchLimits, SequentialModel, judge_history,
+};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
+use ioxide_report::annotation::write_cases;
 use ioxide_report::clients::{
     ClientCampaignView, ClientFailureCause, ClientFailureView, ClientRunResult, ClientRunView,
 };
-use ioxide_report::history::message_fields;
+use ioxide_report::history::{HistoryView, message_fields};
 use ioxide_report::junit::clients::write_client_campaign;
+use ioxide_report::tap::write_tap;
+use ioxide_report::timeline::TimelinePage;
 use ioxide_run::concurrent::{
     ClientRun, ClientVerdict, ConcurrentConfig, ConcurrentOutcome, ConcurrentSetup, FailureCause,
     InconclusiveCause, test_clients,
@@ -21,7 +26,7 @@ use ioxide_symex::Ctx;
 use ioxide_wire::adapter::shared::FaultKind;
 
 use super::tester_choice;
-use crate::args::TestArgs;
+use crate::args::{TestArgs, TestFormat};
 use crate::commands::judge::history::prove_model;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::{STOP, catch_interrupts};
@@ -29,11 +34,13 @@ use crate::progress::ProgressLine;
 use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
-use crate::{limit, load, redaction, seed, write};
+use crate::{annotations, limit, load, redaction, seed, write};
 
-/// The files of a campaign in the folder of `--report`.
-const HISTORY: &str = "history.jsonl";
+/// The file with the operations of the failure, or of the last run, in the folder of `--report`.
+pub const HISTORY: &str = "history.jsonl";
+/// The other files there.
 const JUNIT: &str = "junit.xml";
+const TIMELINE: &str = "timeline.html";
 
 /// Tests the system with so many clients, and shows the verdict.
 pub fn run(args: &TestArgs, clients: usize) -> Result<ExitStatus, CliError> {
@@ -68,11 +75,25 @@ pub fn run(args: &TestArgs, clients: usize) -> Result<ExitStatus, CliError> {
     let texts = OutcomeTexts::new(&shown, &outcome, &sut, judged);
     let view = texts.view(args, &shown, &config, &outcome);
     let mut out = redaction::stdout();
-    let told = if args.json { writeln!(out, "{}", view.to_json()) } else { view.show(&mut out) };
+    let told = match args.output_format() {
+        TestFormat::Text => view.show(&mut out),
+        TestFormat::Json => writeln!(out, "{}", view.to_json()),
+        TestFormat::Junit => write_client_campaign(&mut out, &view),
+        TestFormat::Tap => write_tap(&mut out, &view.test_cases()),
+    };
+    if annotations::are_wanted() {
+        let mut text = Vec::new();
+        write_cases(&mut text, view.model_name(), view.file, &view.test_cases())?;
+        redaction::to_stderr(format_args!("{}", String::from_utf8_lossy(&text)));
+    }
     if let Some(error) = view.error {
         eprintln!("error: no verdict: {error}");
     }
-    let saved = folder.as_ref().map_or(Ok(()), |folder| save(folder.path(), &view, &outcome));
+    let saved = folder.as_ref().map_or(Ok(()), |folder| {
+        save(folder.path(), &view, &outcome)?;
+        let timeline = TimelineSource { cx: &mut cx, model: &model, config: &config, shown: &shown };
+        timeline.save(folder.path(), &outcome, &texts.breakdown)
+    });
     let status = exit::status_after_save(find_status(&outcome), saved)?;
     exit::status_after_output(status, told)
 }
@@ -92,6 +113,8 @@ fn config(args: &TestArgs, clients: usize, request: &SolverRequest<'_>) -> Concu
         limits: SearchLimits { max_configurations: args.max_configurations, halt: request.halt.clone() },
         faults: args.faults.iter().map(|name| FaultKind::from_name(name)).collect(),
         repetitions: if args.no_shrink { 0 } else { default.repetitions },
+        shrinks: !args.no_shrink,
+        spins: false,
     }
 }
 
@@ -122,6 +145,48 @@ fn save(folder: &Path, view: &ClientCampaignView<'_>, outcome: &ConcurrentOutcom
     write::write_named(&name(JUNIT), |out| write_client_campaign(out, view))
 }
 
+/// The history of a campaign and what is needed to draw it.
+struct TimelineSource<'a, 'm> {
+    cx: &'a mut Ctx<'m>,
+    model: &'a SequentialModel,
+    config: &'a ConcurrentConfig,
+    shown: &'a Model,
+}
+
+impl TimelineSource<'_, '_> {
+    /// Writes the page of the failure, or of the last run.
+    fn save(self, folder: &Path, outcome: &ConcurrentOutcome, breakdown: &str) -> Result<(), CliError> {
+        let failure = outcome.failure.as_ref();
+        let Some(history) = failure.map(|failure| &failure.history).or(outcome.last.as_ref()) else {
+            return Ok(());
+        };
+        let judged = match failure.map(|failure| &failure.cause) {
+            Some(FailureCause::Inconsistent(judged)) => HistoryJudgement::clone(judged),
+            // The campaign judged bursts, one after the other; the page shows an order of the whole run.
+            _ => {
+                let ConcurrentConfig { consistency, limits, .. } = self.config.clone();
+                judge_history(
+                    self.cx,
+                    self.model,
+                    history,
+                    &HistoryConfig { consistency, limits, skips_core: false },
+                )
+            }
+        };
+        let parts = judged.partition.describe(self.cx);
+        let view = HistoryView {
+            model: self.shown,
+            history,
+            judged: &judged,
+            parts: &parts,
+            consistency: self.config.consistency,
+        };
+        let breakdown = (!breakdown.is_empty()).then_some(breakdown);
+        let name = folder.join(TIMELINE).display().to_string();
+        write::write_named(&name, |out| TimelinePage { view, breakdown }.write(out))
+    }
+}
+
 /// The texts of an outcome that a view refers to.
 struct OutcomeTexts {
     runs: Vec<ClientRunView>,
@@ -133,15 +198,8 @@ struct OutcomeTexts {
 impl OutcomeTexts {
     fn new(model: &Model, outcome: &ConcurrentOutcome, sut: &SystemUnderTest, parts: Option<String>) -> Self {
         let secrets = sut.secrets();
-        let breakdown = match outcome.failure.as_ref().map(|failure| &failure.cause) {
-            Some(FailureCause::Unasked { client, output }) => {
-                let output = output.show(&model.pool, &model.sts);
-                format!("client {client} got {output} although it had asked for nothing")
-            }
-            Some(FailureCause::Misbehaved { client, error }) => format!("client {client}: {error}"),
-            Some(FailureCause::Ended(how)) => format!("the system ended by itself: {how}"),
-            Some(FailureCause::Inconsistent(_)) | None => String::new(),
-        };
+        let cause = outcome.failure.as_ref().map(|failure| &failure.cause);
+        let breakdown = cause.and_then(|cause| cause.describe_breakdown(model)).unwrap_or_default();
         Self {
             runs: outcome.runs.iter().map(run_view).collect(),
             error: outcome.error.as_ref().map(|error| secrets.hide(&error.to_string())),
@@ -168,6 +226,7 @@ impl OutcomeTexts {
             },
             reproduced: failure.reproduced,
             of: failure.of,
+            workload: failure.workload.as_ref(),
         });
         ClientCampaignView {
             model,
@@ -187,14 +246,12 @@ impl OutcomeTexts {
 
 /// Returns a run as reports show it.
 fn run_view(run: &ClientRun) -> ClientRunView {
-    let result = match (run.verdict, run.unknown) {
-        (ClientVerdict::Passed, _) => ClientRunResult::Passed,
-        (ClientVerdict::Failed, _) => ClientRunResult::Failed,
-        (ClientVerdict::Inconclusive, Some(InconclusiveCause::Search(cause))) => {
+    let result = match run.verdict {
+        ClientVerdict::Passed => ClientRunResult::Passed,
+        ClientVerdict::Failed => ClientRunResult::Failed,
+        ClientVerdict::Inconclusive => {
+            let cause = run.unknown.unwrap_or(InconclusiveCause::NoAnswer);
             ClientRunResult::Inconclusive(cause.to_string())
-        }
-        (ClientVerdict::Inconclusive, Some(InconclusiveCause::NoAnswer) | None) => {
-            ClientRunResult::Inconclusive("no operation was answered".to_owned())
         }
     };
     ClientRunView {

@@ -62,6 +62,7 @@ const MAX_TROUBLE: u32 = 3;
 pub fn run_part(args: &TestArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse_option(args.report.is_some(), "--report")?;
     unit_command::refuse_option(args.json, "--json")?;
+    unit_command::refuse_option(args.format.is_some(), "--format")?;
     unit_command::refuse_option(args.jobs > 1, "--jobs")?;
     let sut = if args.part.plan { nowhere(&args.sut) } else { expand_address(&args.sut)? };
     let mut prepared = PreparedCampaign::new(args, &sut, &args.solver)?;

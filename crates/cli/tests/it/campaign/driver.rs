@@ -114,8 +114,8 @@ fn kill_worker(driver: &Child) -> bool {
 #[cfg(unix)]
 #[test]
 fn workers_that_are_killed_are_replaced() {
-    let run = runs("2000");
-    let (_dir, file, out) = plan(&run, "workers = 2\nbatch = \"2s\"\n");
+    let run = runs("800");
+    let (_dir, file, out) = plan(&run, "workers = 2\nbatch = \"1s\"\n");
     let mut command = program(&["campaign", path(&file)]);
     let mut driver = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     until_done(&out, 5);

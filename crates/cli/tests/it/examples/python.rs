@@ -42,10 +42,21 @@ fn a_faulty_system_fails() {
     }
 }
 
+/// Returns the Python of the tests; the packages pytest, xdist and hypothesis are needed too, unless `IOXIDE_SKIP`
+/// names pytest.
+fn find_python() -> String {
+    let python = std::env::var("IOXIDE_PYTHON").unwrap_or_else(|_| "python3".into());
+    let found = Command::new(&python).args(["-c", "import pytest, xdist, hypothesis"]).output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        ioxide_test_support::is_skipped("pytest");
+    }
+    python
+}
+
 #[test]
 fn the_tests_of_the_package_pass() {
     if has_program("python3") {
-        let output = Command::new("python3")
+        let output = Command::new(find_python())
             .args(["-m", "unittest"])
             .current_dir(root().join("sdk/python"))
             .env("PYTHONDONTWRITEBYTECODE", "1")

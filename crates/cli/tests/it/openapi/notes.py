@@ -1,7 +1,10 @@
-"""A collection of notes, as notes.yaml says: python3 notes.py PORT. NOTES_FAULT: delete, patch, list, long.
+"""A collection of notes, as notes.yaml says: python3 notes.py PORT. NOTES_FAULT: delete, patch, list, long, method,
+allow, content.
 
 `delete`: a note that was deleted is still there. `patch`: a change of the text alone clears the tag. `list`: the
-fourth note is not listed. `long`: titles of any length are accepted.
+fourth note is not listed. `long`: titles of any length are accepted. `method`: POST on a note changes it. `allow`: the
+header `Allow` lacks a method. `content`: a new note may be sent as plain text. PUT is answered 501, as servers do that
+do not know it.
 """
 
 import json
@@ -35,20 +38,30 @@ class Notes(BaseHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
-    def answer(self, status, body=None):
+    def answer(self, status, body=None, allow=None):
         text = b"" if body is None else json.dumps(body).encode()
         self.send_response(status)
         if body is not None:
             self.send_header("Content-Type", "application/json")
+        if allow is not None:
+            self.send_header("Allow", allow)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
 
     def route(self):
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null")
+        text = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = self.path.split("?")[0]
         found = re.fullmatch("/notes/(-?[0-9]+)", path)
         number = int(found[1]) if found else None
+        methods = ["GET", "POST"] if path == "/notes" else ["GET", "PATCH", "DELETE"]
+        if FAULT == "method" and found and self.command == "POST":
+            return self.answer(200, {})
+        if self.command not in methods:
+            return self.answer(405, {}, ", ".join(methods[FAULT == "allow":]))
+        if text and self.headers["Content-Type"] != "application/json" and not (FAULT == "content" and not found):
+            return self.answer(415, {"problem": "no JSON"})
+        body = json.loads(text or b"null")
         if path == "/notes" and self.command == "GET":
             shown = list(notes.values())
             return self.answer(200, shown[:3] + shown[4:] if FAULT == "list" else shown)

@@ -36,6 +36,7 @@ pub(super) fn add_goals(
                 span: name.span,
                 doc: String::new(),
                 reqs: Vec::new(),
+                frame: ioxide_model::goal::GoalFrame::default(),
             });
         }
     }

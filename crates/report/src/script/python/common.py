@@ -38,6 +38,11 @@ def percent(text):
     return urllib.parse.quote(text, safe="-._~")
 
 
+def basic(user, password):
+    both = os.environ[user] + ":" + os.environ[password]
+    return base64.b64encode(both.encode()).decode()
+
+
 def inside(text):
     return json.dumps(text, ensure_ascii=False)[1:-1]
 

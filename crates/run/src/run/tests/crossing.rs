@@ -254,7 +254,7 @@ fn explains(model: &Model, trace: &Trace) -> bool {
 
 #[test]
 fn no_tester_fails_a_system_that_conforms_and_sits_behind_two_connections() {
-    let wanted = test_count("IOXIDE_RUNS", 200, 4_000);
+    let wanted = test_count("IOXIDE_RUNS", 40, 4_000);
     let (mut runs, mut right, mut wrong, mut found) = (0, 0u64, 0u64, 0u64);
     let (mut late, mut hopeless) = (0u64, 0u64);
     for seed in 5_000.. {

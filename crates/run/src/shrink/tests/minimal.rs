@@ -44,7 +44,7 @@ struct Tally {
 
 #[test]
 fn every_shrunk_run_is_minimal_in_moves_and_in_values() {
-    let wanted = test_count("IOXIDE_SHRUNK", 40, 1_000);
+    let wanted = test_count("IOXIDE_SHRUNK", 20, 1_000);
     let mut tally = Tally::default();
     for seed in 0.. {
         if tally.failures >= wanted {

@@ -117,8 +117,8 @@ fn failure(keys: Keys, faulty_from: usize, seed: u64) -> (FailureGroup, Vec<Stri
     let config = CampaignConfig { runs: 50, seed, ..CampaignConfig::default() };
     let (mut events, mut clock): (Vec<ioxide_record::event::Event>, _) =
         (Vec::new(), ioxide_record::clock::StoppedClock);
-    let teller = EventSink::new(&mut events, &mut clock);
-    let outcome = campaign(&mut bench, &mut tester, &config, &teller).unwrap();
+    let sink = EventSink::new(&mut events, &mut clock);
+    let outcome = campaign(&mut bench, &mut tester, &config, &sink).unwrap();
     let failure = outcome.failures.first().expect("a failure").clone();
     let smallest = failure.shrunk.as_ref().expect("it was made smaller");
     let shown = smallest.trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect();

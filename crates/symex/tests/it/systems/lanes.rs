@@ -135,7 +135,7 @@ fn hold_back(noted: &mut Vec<Noted>) -> bool {
 
 #[test]
 fn what_parts_say_on_connections_of_their_own_is_never_blamed_for_the_way() {
-    let n = test_count("IOXIDE_LANES", 40, 400);
+    let n = test_count("IOXIDE_LANES", 20, 400);
     let (mut systems, mut labels, mut crossed, mut faults, mut found) = (0, 0, 0, 0, 0);
     for seed in 0..n {
         let mut dice = Dice(seed);

@@ -175,7 +175,7 @@ fn faulty(text: &str, dice: &mut Dice) -> String {
 
 #[test]
 fn through_a_channel_no_conforming_system_is_blamed() {
-    let runs = test_count("IOXIDE_RUNS", 400, 5_000) as usize;
+    let runs = test_count("IOXIDE_RUNS", 200, 5_000) as usize;
     let (mut done, mut faults, mut found) = (0, 0, 0);
     for seed in 0.. {
         if done >= runs {

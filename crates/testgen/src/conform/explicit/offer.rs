@@ -4,6 +4,8 @@
 //! bounds of their sort and of the guard. Where a field has no such bounds it is *open*, and takes the values that
 //! represent all others (see [`free`](super::free)); without those, the messages cannot be listed.
 
+use std::collections::BTreeSet;
+
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Sts, Switch};
@@ -14,6 +16,9 @@ use ioxide_smt::layers::interval::variable_bounds;
 /// The number of messages of one switch above which they are not listed. Chosen by feel: every one is tried in every
 /// state.
 const MAX_MESSAGES: usize = 10_000;
+
+/// The number of values at each end of a list of which a few are tried. Chosen by feel: an edge and its neighbour.
+const SAMPLED_ENDS: usize = 2;
 
 /// The source of the values of a field.
 #[derive(Clone, Debug)]
@@ -36,8 +41,29 @@ impl MessageList {
     /// Returns the sources of the fields of `switch`, of which those that are true in `open` take representatives;
     /// `None` if another field has no finite source, or there are too many messages.
     pub fn new(pool: &TermPool, sts: &Sts, switch: &Switch, open: &[bool]) -> Option<Self> {
+        Self::with_source(sts, switch, open, &|field| source(pool, sts, switch, field))
+    }
+
+    /// Returns the sources as [`new`](Self::new) does, but a field of many values takes a few of them: the least and
+    /// the greatest, and their neighbours.
+    pub fn sampled(pool: &TermPool, sts: &Sts, switch: &Switch, open: &[bool]) -> Option<Self> {
+        let few = |field| match source(pool, sts, switch, field) {
+            Some(FieldSource::Listed(values)) => Some(FieldSource::Listed(ends_of(values))),
+            // What cannot be sampled has no messages: whoever samples proves nothing anyway.
+            None => Some(FieldSource::Listed(sampled_range(pool, switch, field).unwrap_or_default())),
+            source => source,
+        };
+        Self::with_source(sts, switch, open, &few)
+    }
+
+    fn with_source(
+        sts: &Sts,
+        switch: &Switch,
+        open: &[bool],
+        source: &dyn Fn(VarId) -> Option<FieldSource>,
+    ) -> Option<Self> {
         let fields = sts.gates[switch.gate].fields.iter().enumerate();
-        let source = |(at, &field): (usize, &VarId)| match source(pool, sts, switch, field) {
+        let source = |(at, &field): (usize, &VarId)| match source(field) {
             // Open for one switch is open for all: both sides must be tried with the same representatives.
             Some(FieldSource::Listed(_)) | None if open.get(at) == Some(&true) => Some(FieldSource::Open(at)),
             source => source,
@@ -112,6 +138,36 @@ fn equal_to(pool: &TermPool, fact: Term, field: VarId, fields: &[VarId]) -> Opti
     // Fields are computed from the state alone, in no particular order, so a term over another field does not help.
     let reads = pool.free_vars(other);
     fields.iter().all(|field| !reads.contains(field)).then_some(other)
+}
+
+/// Returns a few values from both ends of a list.
+fn ends_of(values: Vec<Value>) -> Vec<Value> {
+    if values.len() <= 2 * SAMPLED_ENDS {
+        return values;
+    }
+    let (first, last) = (&values[..SAMPLED_ENDS], &values[values.len() - SAMPLED_ENDS..]);
+    [first, last].concat()
+}
+
+/// Returns a few values from both ends of a range that is too long to be listed, or near zero if it has no ends; `None`
+/// for other sorts.
+fn sampled_range(pool: &TermPool, switch: &Switch, field: VarId) -> Option<Vec<Value>> {
+    let (lo, hi) = match pool.var_info(field).sort {
+        Sort::Range { lo, hi } => (Some(lo), Some(hi)),
+        Sort::Int => (None, None),
+        _ => return None,
+    };
+    let bounds = variable_bounds(pool, &pool.conjuncts(switch.guard), &[field])[0];
+    let ends = i64::try_from(SAMPLED_ENDS).ok()?;
+    let (lo, hi) = match (bounds.0.or(lo), bounds.1.or(hi)) {
+        (Some(lo), Some(hi)) => (lo, hi),
+        (Some(lo), None) => (lo, lo.checked_add(ends)?),
+        (None, Some(hi)) => (hi.checked_sub(ends)?, hi),
+        (None, None) => (-1, 1),
+    };
+    let values: BTreeSet<i64> =
+        (lo..=hi).take(SAMPLED_ENDS).chain((lo..=hi).rev().take(SAMPLED_ENDS)).collect();
+    Some(values.into_iter().map(Value::int).collect())
 }
 
 /// The values of the sort of `field`, or the whole numbers between the bounds of the guard.

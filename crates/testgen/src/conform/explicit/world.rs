@@ -13,11 +13,16 @@ use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
 use ioxide_model::term::TermPool;
+use ioxide_smt::halt::Halt;
 
 use super::free::{FreeFields, FreeValues};
 use super::offer::MessageList;
 use super::{EnumerationGivenUp, MetLabels};
 use crate::conform::product::InputCompletion;
+
+/// The number of new states between two looks at the halt. Chosen by feel: often enough to end in time, seldom enough
+/// to cost nothing.
+const STATES_PER_LOOK: usize = 1_000;
 
 /// A set of states after a trace: their numbers, in order.
 pub(super) type StateSet = Vec<usize>;
@@ -51,6 +56,9 @@ pub(super) struct EnumeratedSide<'w> {
     /// The states after one input in one state.
     answers: FxHashMap<(usize, usize), Vec<usize>>,
     max_states: usize,
+    halt: Halt,
+    /// True if fields of many values take a few of them.
+    is_sampled: bool,
     /// The number of guards evaluated so far.
     pub evaluated: usize,
 }
@@ -72,6 +80,8 @@ impl<'w> EnumeratedSide<'w> {
             mentioned: Vec::new(),
             answers: FxHashMap::default(),
             max_states,
+            halt: Halt::default(),
+            is_sampled: false,
             evaluated: 0,
         }
     }
@@ -85,6 +95,18 @@ impl<'w> EnumeratedSide<'w> {
         self
     }
 
+    /// Ends the enumeration once `halt` says so, also within a closure under internal steps.
+    #[must_use]
+    pub fn with_halt(self, halt: Halt) -> Self {
+        Self { halt, ..self }
+    }
+
+    /// Lets fields of many values take a few of them.
+    #[must_use]
+    pub fn with_samples(self) -> Self {
+        Self { is_sampled: true, ..self }
+    }
+
     /// The states with these numbers.
     pub fn states_of(&self, numbers: &StateSet) -> Vec<&ConcreteState> {
         numbers.iter().map(|&at| &self.states[at]).collect()
@@ -94,7 +116,8 @@ impl<'w> EnumeratedSide<'w> {
         if let Some(&known) = self.numbers.get(&state) {
             return Ok(known);
         }
-        if self.states.len() >= self.max_states {
+        let is_due = self.states.len() % STATES_PER_LOOK == STATES_PER_LOOK - 1;
+        if self.states.len() >= self.max_states || is_due && self.halt.halt_reason().is_some() {
             return Err(EnumerationGivenUp);
         }
         // `states`, `own` and `mentioned` are indexed by the number of a state and grow together.
@@ -123,7 +146,8 @@ impl<'w> EnumeratedSide<'w> {
         let step = &sts.switches[switch];
         let open = self.outside.get(&step.gate).and_then(|gate| self.open.get(gate));
         let open = open.map_or(&[][..], Vec::as_slice);
-        let list = self.messages.entry(switch).or_insert_with(|| MessageList::new(pool, sts, step, open));
+        let make = if self.is_sampled { MessageList::sampled } else { MessageList::new };
+        let list = self.messages.entry(switch).or_insert_with(|| make(pool, sts, step, open));
         list.clone().ok_or(EnumerationGivenUp)
     }
 
@@ -373,5 +397,47 @@ impl<'w> EnumeratedSide<'w> {
             reached.extend(accepted);
         }
         self.close_internally(pool, labels, reached)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use ioxide_lang::{LoadOptions, load};
+    use ioxide_model::source::Sources;
+    use ioxide_model::sts::Model;
+    use ioxide_smt::halt::{Halted, Signal};
+
+    use super::super::same_gates;
+    use super::*;
+
+    /// Says stop when it is asked for the third time.
+    struct ThirdAsk(AtomicUsize);
+
+    impl Signal for ThirdAsk {
+        fn halt_reason(&self) -> Option<Halted> {
+            (self.0.fetch_add(1, Ordering::Relaxed) >= 2).then_some(Halted::Time)
+        }
+
+        fn time_left(&self) -> Option<Duration> {
+            None
+        }
+    }
+
+    /// Defect: the time limit was not looked at within a closure, which has no end here.
+    #[test]
+    fn a_closure_without_end_ends_in_time() {
+        let text = "model Count { input go output o var n: int = 0
+            state s { internal { n = n + 1 } -> s on go emit o } }";
+        let mut sources = Sources::new();
+        let file = sources.add("count.iox", text);
+        let Model { pool, sts } = load(&sources, file, &LoadOptions::default()).model.expect("a model");
+        let halt = Halt::new(ThirdAsk(AtomicUsize::new(0)));
+        let gates = same_gates(&sts).into_iter().filter_map(|(spec, own)| Some((spec, own?)));
+        let mut side = EnumeratedSide::new(&sts, gates, usize::MAX).with_halt(halt);
+        assert!(side.initial_states(&pool, &mut MetLabels::default()).is_err());
+        assert_eq!(side.states.len(), 3 * STATES_PER_LOOK - 1);
     }
 }

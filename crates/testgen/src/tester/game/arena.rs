@@ -62,7 +62,12 @@ impl GameArena {
                 let tt = cx.pool.tt();
                 Some(arena(cx, product.sts, all, Some(product.hit), tt))
             }
-            GoalKind::Path(_) | GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => None,
+            GoalKind::Path(_)
+            | GoalKind::Always(_)
+            | GoalKind::Sometimes(_)
+            | GoalKind::Assume(_)
+            | GoalKind::Response(_)
+            | GoalKind::Test(_) => None,
         }
     }
 

@@ -326,7 +326,8 @@ impl RandomWalks {
     ) -> Option<TesterMove> {
         let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::collect(cx));
         let (atoms, keys) = (lexicon.atoms(cx, id).to_vec(), lexicon.keys(cx, id).to_vec());
-        let taste = self.run.preferences.as_ref().map(|preferences| preferences.weights).unwrap_or_default();
+        let weights =
+            self.run.preferences.as_ref().map(|preferences| preferences.weights).unwrap_or_default();
         let hints = Hints {
             recent: self.run.seen.values(),
             constants: lexicon.constants(),
@@ -334,7 +335,7 @@ impl RandomWalks {
             keys: &keys,
             used_keys: Some(&self.run.keys),
             clock_bounds: lexicon.clock_bounds(),
-            weights: taste,
+            weights,
         };
         let stimulus = StimulusChoice::new(&mut self.rng, hints, self.timing);
         let mut stimulus = stimulus.with_tried_instants(&mut self.tried_instants);

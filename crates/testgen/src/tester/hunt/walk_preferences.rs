@@ -107,7 +107,7 @@ impl PreferenceDeck {
             }
         };
         self.n_dealt += 1;
-        WalkPreferences { way, left, eager, weights: taste(rng) }
+        WalkPreferences { way, left, eager, weights: draw_weights(rng) }
     }
 
     /// Draws the kind of the next preferences; every kind comes once before any comes again.
@@ -170,7 +170,7 @@ fn swarm(rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
 }
 
 /// Draws the weights of values: all kinds half of the time, else mostly one.
-fn taste(rng: &mut ChaCha8Rng) -> ValueWeights {
+fn draw_weights(rng: &mut ChaCha8Rng) -> ValueWeights {
     let plain = ValueWeights::default();
     match rng.random_range(0..8u32) {
         0..=3 => plain,

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use ioxide_model::label::Label;
+
 use super::streams::OpenStream;
 use crate::adapter::channel::AdapterChannel;
 use crate::adapter::frames::{half_message, undecodable};
@@ -103,6 +105,8 @@ pub(super) struct PendingRequest {
     again: Option<Vec<u8>>,
     /// The input that was sent by the request; `None` for a request without an input.
     input: Option<String>,
+    /// The message and the access token of the request, if it may be made again with another token.
+    renewal: Option<(Label, String)>,
 }
 
 /// The state of the connection after an answer was taken.
@@ -132,6 +136,7 @@ impl PendingRequest {
             ended: false,
             again: None,
             input: None,
+            renewal: None,
         }
     }
 
@@ -156,7 +161,20 @@ impl PendingRequest {
             ended: false,
             again: None,
             input: None,
+            renewal: None,
         }
+    }
+
+    /// Notes that the message was sent with this access token, and may be sent again with another one.
+    pub(super) fn allow_renewal(&mut self, message: Label, token: String) {
+        self.renewal = Some((message, token));
+    }
+
+    /// Returns message and token of a request that was answered completely and may be made again with another token,
+    /// which is then used up.
+    pub(super) fn take_renewal(&mut self) -> Option<(Label, String)> {
+        // Bytes after the answer belong to nothing that was asked: the answer is taken, and then they are told.
+        if self.buffer.is_empty() { self.renewal.take() } else { None }
     }
 
     /// Returns the same request as one that may be made again with the bytes `again`.
@@ -174,7 +192,7 @@ impl PendingRequest {
         (link.used, link.lane) = (1, self.link.lane);
         self.link = link;
         self.asked_at = Instant::now();
-        self.ended = false;
+        (self.arrival, self.ended) = (None, false);
     }
 
     /// The lane of the last request on its connection.

@@ -41,18 +41,31 @@ pub(in crate::adapter) fn is_up(url: &str, interrupt: Interrupt) -> bool {
     answer.is_ok_and(|response| response.status < 400)
 }
 
-/// Asks once.
 fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result<HttpResponse, AdapterError> {
+    let request = HttpRequest { method: "GET".into(), ..HttpRequest::default() };
+    ask_once(url, request, &TlsConfig { roots, ..TlsConfig::default() }, limit, interrupt)
+}
+
+/// Makes `request` at `url`, whose path it gets, and returns the answer; redirections are not followed.
+pub(super) fn ask_once(
+    url: &str,
+    request: HttpRequest,
+    tls: &TlsConfig,
+    limit: Duration,
+    interrupt: Interrupt,
+) -> Result<HttpResponse, AdapterError> {
     let (place, query) = url.find('?').map_or((url, ""), |at| url.split_at(at));
     let address: Url =
         place.parse().map_err(|bad| start_error(url, StartProblem::Description(format!("{bad}"))))?;
-    let tls = address.is_encrypted.then(|| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }));
+    let tls = address.is_encrypted.then(|| Tls::new(tls));
     let tls = tls
         .transpose()
         .map_err(|problem| start_error(url, StartProblem::Description(problem.to_string())))?;
     let connection = RemoteConnection { limit, interrupt, tls, ..RemoteConnection::default() };
-    let mut link = IdleConnection::new(TcpConnection::new(&address.address, &connection).channel()?);
-    let request = HttpRequest { method: "GET".into(), path: path_of(place, query), ..HttpRequest::default() };
+    let mut link = IdleConnection::new(TcpConnection::of_url(&address, &connection).channel()?);
+    let without_socket = place.replacen(&address.origin(), "http://localhost", 1);
+    let place = if address.socket.is_some() { &without_socket } else { place };
+    let request = HttpRequest { path: path_of(place, query), ..request };
     link.write(&request.to_bytes(&address.address)).map_err(|error| start_error(url, (&error).into()))?;
     let mut asked = PendingRequest::new(link, AskedFor::Body, 0);
     let (deadline, limits) = (Instant::now() + limit, MessageLimits::new(limit, Some(limit)));

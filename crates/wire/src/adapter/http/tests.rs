@@ -1,5 +1,6 @@
 mod captures;
 mod streams;
+mod token;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -10,8 +10,8 @@ use ioxide_record::event::{
 use ioxide_record::value::{label_to_json, value_to_json};
 use serde_json::Value as Json;
 
-use super::{ReplySource, WireNotation, body_spelling, escape_pointer, replace_marker};
-use crate::adapter::http::HttpProtocol;
+use super::{ReplySource, WireNotation, body_spelling, escape_pointer, replace_marker, replace_text};
+use crate::adapter::http::{HttpProtocol, MIN_VARIABLE_BYTES, TOKEN_VARIABLE};
 use crate::adapter::text::{MessageFormat, TextProtocol};
 use crate::adapter::{Framing, LengthUnit};
 use crate::codec::binary::BinaryCodec;
@@ -291,16 +291,16 @@ impl WireNotation for HttpNotation<'_> {
         let captures = self.protocol.http.captures.iter();
         let wanted =
             captures.filter(|(_, config)| config.output.is_none() || config.output.as_deref() == name);
-        let kept = |(name, config): &(String, crate::codec::http::capture::CaptureConfig)| KeptValue {
-            variable: captured_variable(name),
-            place: match &config.from {
+        let kept = |(name, config): &(String, crate::codec::http::capture::CaptureConfig)| {
+            let place = match &config.from {
                 CaptureFrom::Header(name) => ScriptValuePlace::Header { name: name.clone(), group: None },
                 CaptureFrom::Cookie(name) => ScriptValuePlace::Cookie(name.clone()),
                 CaptureFrom::Json(pointer) => ScriptValuePlace::Json(pointer.clone()),
-            },
-            is_optional: true,
+                CaptureFrom::AccessToken => return None,
+            };
+            Some(KeptValue { variable: captured_variable(name), place, is_optional: true })
         };
-        wanted.map(kept).collect()
+        wanted.filter_map(kept).collect()
     }
 }
 
@@ -320,18 +320,17 @@ impl HttpNotation<'_> {
 
     /// Returns a request of the input `name`, with variables in the place of captured values.
     fn message(&self, request: OutgoingRequest, name: &str) -> Option<ScriptMessage> {
-        let names: Vec<&str> = self.protocol.http.captures.iter().map(|(name, _)| name.as_str()).collect();
         let request = match request {
             OutgoingRequest::Request(request) => request,
             OutgoingRequest::Message(over, text) => {
-                let text = with_captures(text, &names, ValueSpelling::Json);
+                let text = self.with_variables(text, ValueSpelling::Json);
                 return Some(ScriptMessage::Frame { over, text });
             }
         };
         let in_body = body_spelling(&request.headers);
         let headers = request.headers.into_iter();
-        let headers = headers.map(|(name, text)| (name, with_captures(text, &names, ValueSpelling::Plain)));
-        let path = with_captures(request.path, &names, ValueSpelling::Percent);
+        let headers = headers.map(|(name, text)| (name, self.with_variables(text, ValueSpelling::Plain)));
+        let path = self.with_variables(request.path, ValueSpelling::Percent);
         if request.opens {
             return Some(ScriptMessage::Open { name: name.to_owned(), path, headers: headers.collect() });
         }
@@ -339,8 +338,27 @@ impl HttpNotation<'_> {
             method: request.method,
             path,
             headers: headers.collect(),
-            body: request.body.map(|body| with_captures(body, &names, in_body)),
+            body: request.body.map(|body| self.with_variables(body, in_body)),
         })
+    }
+
+    /// Returns a text with variables in the places of captured values and of secrets from the environment.
+    fn with_variables(&self, text: String, spelling: ValueSpelling) -> Vec<ScriptPart> {
+        let mut parts = literal(text);
+        for (name, config) in &self.protocol.http.captures {
+            let marker = capture_marker(name);
+            parts = if config.from == CaptureFrom::AccessToken {
+                replace_text(parts, &marker, &ScriptPart::Environment(TOKEN_VARIABLE.to_owned()))
+            } else {
+                let value = UsedValue { variable: captured_variable(name), part: UsedPart::Whole, spelling };
+                replace_marker(parts, &marker, &value)
+            };
+        }
+        let variables = &self.protocol.http.variables;
+        for (value, name) in variables.iter().filter(|(value, _)| value.len() >= MIN_VARIABLE_BYTES) {
+            parts = replace_text(parts, value, &ScriptPart::Environment(name.clone()));
+        }
+        parts
     }
 }
 
@@ -353,13 +371,4 @@ fn captured_variable(name: &str) -> String {
 /// Returns the text that stands for a captured value until it becomes a variable: letters, which no notation changes.
 fn capture_marker(name: &str) -> String {
     format!("zqCapture{}qz", hex(name.as_bytes()))
-}
-
-fn with_captures(text: String, names: &[&str], spelling: ValueSpelling) -> Vec<ScriptPart> {
-    let mut parts = literal(text);
-    for name in names {
-        let value = UsedValue { variable: captured_variable(name), part: UsedPart::Whole, spelling };
-        parts = replace_marker(parts, &capture_marker(name), &value);
-    }
-    parts
 }

@@ -6,6 +6,7 @@ use ioxide_record::json;
 use serde_json::Value as Json;
 
 use super::message::HttpResponse;
+use super::token::ACCESS_TOKEN;
 
 /// Cookies that are kept. The number that RFC 6265 asks a user agent to keep is 3000 in all and 50 of one host; 300
 /// by feel, as tests talk to few.
@@ -20,6 +21,8 @@ pub enum CaptureFrom {
     Cookie(String),
     /// A member of a JSON body, by pointer.
     Json(String),
+    /// None: it is the access token, which is fetched.
+    AccessToken,
 }
 
 /// A value that is taken from answers, for use in later requests.
@@ -56,6 +59,11 @@ impl CapturedValues {
     pub fn clear(&mut self) {
         self.values.clear();
         self.jar.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Sets the value of the access token.
+    pub(crate) fn set_access_token(&mut self, text: &str) {
+        self.values.insert(ACCESS_TOKEN.to_owned(), Json::from(text));
     }
 
     /// Returns whether `name` is that of a capture.
@@ -124,6 +132,7 @@ fn find_capture(from: &CaptureFrom, response: &HttpResponse) -> Option<Json> {
             let body: Json = json::read(&response.body).ok()?;
             body.pointer(pointer).filter(|value| !value.is_null()).cloned()
         }
+        CaptureFrom::AccessToken => None,
     }
 }
 

@@ -57,6 +57,13 @@ impl HttpRequest {
         }
     }
 
+    /// Returns whether `text` is in its path, a header or its body.
+    #[must_use]
+    pub fn contains(&self, text: &str) -> bool {
+        let values = self.headers.iter().map(|(_, value)| value);
+        values.chain([&self.path]).chain(&self.body).any(|part| part.contains(text))
+    }
+
     /// The bytes to send to `host`.
     #[must_use]
     pub fn to_bytes(&self, host: &str) -> Vec<u8> {

@@ -15,15 +15,15 @@ use thiserror::Error;
 
 use super::capture::{CapturedValues, text_of};
 use super::message::HttpRequest;
-use super::xml;
+use super::{multipart, xml};
 use crate::codec::UnwritableMessage;
 use crate::codec::json_form::JsonForm;
 use crate::codec::template::{BadTemplate, TextTemplate, plain_text, value_of};
 
-/// A request as people wrote it down; all but the method are templates.
+/// A request as people wrote it down, in templates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestConfig {
-    /// Its method.
+    /// Its method, or the field that has it.
     pub method: String,
     /// The path, with a query after a question mark.
     pub path: String,
@@ -35,6 +35,8 @@ pub struct RequestConfig {
     pub cookies: Vec<(String, String)>,
     /// Its body.
     pub body: Option<String>,
+    /// The members of a body in parts that are files, with their content types.
+    pub files: Vec<(String, String)>,
     /// True if the body is sent in chunks, without its length.
     pub chunked: bool,
     /// True if the request opens a WebSocket.
@@ -89,6 +91,7 @@ pub enum UnplainRequest {
 #[derive(Debug)]
 pub(super) struct PreparedRequest {
     config: RequestConfig,
+    method: TextTemplate,
     path: TextTemplate,
     query: Vec<(String, TextTemplate)>,
     headers: Vec<(String, TextTemplate)>,
@@ -102,6 +105,7 @@ pub(super) struct PreparedRequest {
 enum BodyWriting {
     Json,
     Form,
+    Multipart,
     Xml,
     Plain,
 }
@@ -257,10 +261,12 @@ impl PreparedRequest {
             None => BodyWriting::Json,
             Some(text) if text.contains("json") => BodyWriting::Json,
             Some(text) if text.contains("x-www-form-urlencoded") => BodyWriting::Form,
+            Some(text) if text.starts_with(multipart::MULTIPART) => BodyWriting::Multipart,
             Some(text) if text.contains("xml") => BodyWriting::Xml,
             Some(_) => BodyWriting::Plain,
         };
         Ok(Self {
+            method: TextTemplate::new(&config.method)?,
             path: TextTemplate::new(&config.path)?,
             query: named(&config.query)?,
             headers,
@@ -280,7 +286,8 @@ impl PreparedRequest {
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         let named = self.headers.iter().chain(&self.query).chain(&self.cookies);
         let named = named.flat_map(|(_, text)| text.fields());
-        self.path.fields().chain(named).chain(self.body.iter().flat_map(TextTemplate::fields))
+        let start = self.method.fields().chain(self.path.fields());
+        start.chain(named).chain(self.body.iter().flat_map(TextTemplate::fields))
     }
 
     /// Returns the request with the values of the message put in.
@@ -306,20 +313,35 @@ impl PreparedRequest {
                 headers.push((name.clone(), values.join(",")));
             }
         }
+        if let (BodyWriting::Multipart, Some(body)) = (self.writing, &body) {
+            headers.retain(|(name, _)| name != "content-type");
+            headers.push(("content-type".into(), multipart::content_type(body)));
+        }
         let path = format!("{base}{path}{}", self.query_text(&path, filling)?);
         headers.extend(self.cookie_header(&path, filling)?);
         if body.is_some() && !headers.iter().any(|(name, _)| name == "content-type") {
             headers.push(("content-type".into(), "application/json".into()));
         }
-        let RequestConfig { method, chunked, websocket, .. } = &self.config;
+        let RequestConfig { chunked, websocket, .. } = &self.config;
         Ok(HttpRequest {
-            method: method.clone(),
+            method: self.method_text(filling)?,
             path,
             headers,
             body,
             is_chunked: *chunked,
             opens: *websocket,
         })
+    }
+
+    fn method_text(&self, filling: TemplateValues<'_>) -> Result<String, UnwritableMessage> {
+        let plain = |value: &Value| filling.plain_text(value);
+        let method = filling.fill_text(&self.method, &plain, &text_of)?;
+        let method = method.ok_or(UnwritableMessage::Uncaptured("method"))?;
+        // A message over a WebSocket has none.
+        if self.over().is_none() && !is_method(&method) {
+            return Err(UnwritableMessage::Method(method));
+        }
+        Ok(method)
     }
 
     /// Returns the body, `None` if there is none or its only field is `none`.
@@ -332,6 +354,10 @@ impl PreparedRequest {
         let shown = |value: &Value| match self.writing {
             BodyWriting::Json => Ok(filling.form.write(&filling.model.pool, value).to_string()),
             BodyWriting::Form => filling.form_text(value),
+            BodyWriting::Multipart => match filling.form.write(&filling.model.pool, value) {
+                Json::Object(members) => Ok(multipart::write_form(&members, &self.config.files)),
+                _ => filling.plain_text(value),
+            },
             BodyWriting::Xml => filling.xml_text(value),
             BodyWriting::Plain => filling.plain_text(value),
         };
@@ -340,7 +366,7 @@ impl PreparedRequest {
             BodyWriting::Xml => xml::escape(&text_of(json)).unwrap_or_else(|_| text_of(json)),
             BodyWriting::Json => json.to_string(),
             BodyWriting::Form => percent_encode(&text_of(json)),
-            BodyWriting::Plain => text_of(json),
+            BodyWriting::Plain | BodyWriting::Multipart => text_of(json),
         };
         let text = filling.fill_text(body, &shown, &again)?;
         text.map(Some).ok_or(UnwritableMessage::Uncaptured("body"))
@@ -389,8 +415,13 @@ fn headers_kind(headers: &[(String, String)]) -> Option<&str> {
     kind.map(|(_, text)| text.as_str())
 }
 
+fn is_method(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
 fn check_start(config: &RequestConfig) -> Result<(), BadRequestConfig> {
-    if config.method.is_empty() || !config.method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+    // Values in braces are checked when they are filled in.
+    if !config.method.contains('{') && !is_method(&config.method) {
         return Err(BadRequestConfig::Method(config.method.clone()));
     }
     if !config.path.starts_with('/') || config.path.contains([' ', '\r', '\n']) {

@@ -4,6 +4,7 @@ use ioxide_record::secrets::{HIDDEN_WINDOW_BYTES, Secrets, unescape};
 
 use crate::adapter::HttpResetStep;
 use crate::codec::http::HttpConfig;
+use crate::codec::http::token::TokenConfig;
 use crate::codec::template_texts;
 
 /// The place of a field in a text of which only the rest is known.
@@ -17,6 +18,7 @@ pub fn add_request_secrets(
     is_secret: &dyn Fn(&str) -> bool,
 ) {
     add_named_headers(secrets, &http.headers, is_secret);
+    http.token.iter().flat_map(TokenConfig::secrets).for_each(|text| secrets.add(text));
     for request in
         http.inputs.iter().map(|(_, request)| request).chain(resets.iter().map(|step| &step.request))
     {

@@ -71,6 +71,26 @@ fn inputs_become_requests() {
 }
 
 #[test]
+fn writes_a_method_from_a_field() {
+    let model = model("model M { input ANY(m: string) output OK state a { on ANY emit OK } }");
+    let any = model.sts.gate_named("ANY").unwrap();
+    let config = HttpConfig {
+        inputs: vec![("ANY".into(), request("{m}", "/", None))],
+        outputs: vec![("OK".into(), answer("2xx"))],
+        ..HttpConfig::default()
+    };
+    let codec = HttpCodec::new(&config, "", &model).unwrap();
+    let send = |method: &str| {
+        let label = Label::Input(any, vec![Value::str(method)]);
+        codec.encode(&model, &label, &CapturedValues::default())
+    };
+    assert_eq!(request_of(send("PURGE")).method, "PURGE");
+    for bad in ["", "get", "GET / HTTP/1.1\r\nx: y"] {
+        assert_eq!(send(bad), Err(UnwritableMessage::Method(bad.into())));
+    }
+}
+
+#[test]
 fn answers_become_outputs() {
     let model = model(KEYS);
     let codec = HttpCodec::new(&config(), "", &model).unwrap();
@@ -163,6 +183,14 @@ fn addresses_are_read() {
     assert_eq!(url("http://[::1]"), Ok(("[::1]:80".into(), String::new())));
     assert_eq!(url("https://h/a"), Ok(("h:443".into(), "/a".into())));
     assert!("https://h:1".parse::<Url>().is_ok_and(|url| url.is_encrypted));
+    let socket: Url = "http://unix:/run/a.sock:/v1/".parse().unwrap();
+    assert_eq!((socket.address.as_str(), socket.base.as_str()), ("localhost", "/v1"));
+    assert_eq!(socket.socket.as_deref(), Some("/run/a.sock"));
+    assert_eq!(socket.origin(), "http://unix:/run/a.sock:");
+    assert_eq!(Url { base: String::new(), ..socket.clone() }, socket.origin().parse().unwrap());
+    for wrong in ["http://unix:", "http://unix:/a:b", "http://unix:/a b", "http://unix:/a:/b?c"] {
+        assert!(url(wrong).is_err(), "{wrong}");
+    }
     for wrong in ["h:1", "http://", "http://h:x", "http://a@h", "http://h/ a", "ftp://h"] {
         assert!(url(wrong).is_err(), "{wrong}");
     }

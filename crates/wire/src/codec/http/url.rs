@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-/// The address of an HTTP system: `http[s]://HOST[:PORT][/BASE]`.
+/// The address of an HTTP system: `http[s]://HOST[:PORT][/BASE]`, or `http://unix:PATH:[/BASE]` for a Unix socket, as
+/// nginx writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     /// Host and port, to connect to and for the header `host`.
@@ -11,6 +12,25 @@ pub struct Url {
     pub base: String,
     /// True if it begins with `https`.
     pub is_encrypted: bool,
+    /// The path of the Unix socket to connect to; `None` for TCP.
+    pub socket: Option<String>,
+}
+
+/// The host of requests over a Unix socket, which has none.
+const SOCKET_HOST: &str = "localhost";
+/// The beginning of addresses of Unix sockets.
+const SOCKET_PREFIX: &str = "http://unix:";
+
+impl Url {
+    /// Returns scheme, host and port, as a text that can be parsed again.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        match &self.socket {
+            Some(path) => format!("{SOCKET_PREFIX}{path}:"),
+            None if self.is_encrypted => format!("https://{}", self.address),
+            None => format!("http://{}", self.address),
+        }
+    }
 }
 
 /// A text that is no such address.
@@ -23,6 +43,19 @@ impl std::str::FromStr for Url {
 
     fn from_str(text: &str) -> Result<Self, BadUrl> {
         let other = || BadUrl(text.to_owned());
+        if let Some(rest) = text.strip_prefix(SOCKET_PREFIX) {
+            let (path, base) = rest.split_once(':').unwrap_or((rest, ""));
+            let is_odd = |text: &str| text.bytes().any(|byte| byte <= b' ' || b"?#\"<>\\".contains(&byte));
+            if path.is_empty() || !(base.is_empty() || base.starts_with('/')) || is_odd(rest) {
+                return Err(other());
+            }
+            return Ok(Self {
+                address: SOCKET_HOST.to_owned(),
+                base: base.trim_end_matches('/').to_owned(),
+                is_encrypted: false,
+                socket: Some(path.to_owned()),
+            });
+        }
         let encrypted = text.strip_prefix("https://");
         let (is_encrypted, default) = (encrypted.is_some(), if encrypted.is_some() { 443 } else { 80 });
         let rest = encrypted.or_else(|| text.strip_prefix("http://")).ok_or_else(other)?;
@@ -37,7 +70,7 @@ impl std::str::FromStr for Url {
             Some(_) => return Err(other()),
             None => format!("{host}:{default}"),
         };
-        Ok(Self { address, base: base.trim_end_matches('/').to_owned(), is_encrypted })
+        Ok(Self { address, base: base.trim_end_matches('/').to_owned(), is_encrypted, socket: None })
     }
 }
 

@@ -1,0 +1,323 @@
+//! `ioxide bench repair`: is the original among the first proposals, where a mutant is taken for the model?
+//!
+//! A mutant of an example, written into the text of the example, is the wrong model; the original is played as the
+//! system. Default campaigns with different seeds are recorded. A mutant counts if one of them fails: otherwise there
+//! is nothing to repair. Then `repair` gets the records, and its proposals are compared with the original by `conform`,
+//! in both directions; what is not proved equal is counted as different.
+
+mod text;
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ioxide_cli::args::BenchArgs;
+use ioxide_cli::commands::repair::{compile, read_runs};
+use ioxide_cli::exit::{CliError, ExitStatus};
+use ioxide_cli::progress::ProgressLine;
+use ioxide_cli::{limit, solver};
+use ioxide_model::relation::ConformanceRelation;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_repair::{RepairError, RepairRequest, Repairs, find_repairs, has_failing_run};
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::import::join;
+use ioxide_testgen::conform::{ConformAnswer, ConformOptions, SearchBounds, conform};
+use ioxide_testgen::mutate::{Mutant, MutantSelection, MutationOperator, Sample, select};
+use serde_json::{Value as Json, json};
+
+use super::embedded::load_text;
+use super::statistics::median;
+
+/// The examples, by name, whose mutants are the wrong models.
+const MODELS: [(&str, &str); 12] = [
+    ("adder", include_str!("../../../examples/adder.iox")),
+    ("slot-machine", include_str!("../../../examples/slot-machine.iox")),
+    ("brp", include_str!("../../../examples/brp/spec.iox")),
+    ("lamp", include_str!("../../../examples/lamp/lamp.iox")),
+    ("coap", include_str!("../../../examples/coap/coap.iox")),
+    ("meter", include_str!("../../../examples/fsm/meter.iox")),
+    ("queue", include_str!("../../../examples/data/queue.iox")),
+    ("login", include_str!("../../../examples/learn/login.iox")),
+    ("tokens", include_str!("../../../examples/learn/tokens.iox")),
+    ("lock", include_str!("../../../examples/faults/lock-not-reset/model.iox")),
+    ("capacity", include_str!("../../../examples/faults/one-above-capacity/model.iox")),
+    ("ticker", include_str!("../../../examples/ticker.iox")),
+];
+/// The number of mutants with one change, and the divisor that gives that with two, as the aim is stated.
+const SINGLE: u64 = 300;
+const DOUBLE_SHARE: u64 = 5;
+/// The number of default campaigns that are recorded for each mutant. Chosen by feel: each ends at its first failure.
+const CAMPAIGNS: u64 = 5;
+/// The number of campaigns without a failure after which a mutant counts as unnoticed. Chosen by feel: they take most
+/// of the time.
+const UNNOTICED_AFTER: u64 = 1;
+/// The number of proposals among which the original is to be.
+const PROPOSALS: usize = 3;
+/// The time for one repair.
+const REPAIR_TIME: Duration = Duration::from_secs(10);
+/// The time for proving that a proposal is the original, which is no part of the repair. Chosen by feel.
+const PROOF_TIME: Duration = Duration::from_secs(5);
+
+/// The result for the mutants of one model.
+#[derive(Default)]
+struct RepairRow {
+    /// The mutants that were tried, those among them that no campaign told from the original, and that no text has.
+    tried: usize,
+    unnoticed: usize,
+    failing: usize,
+    first: usize,
+    among: usize,
+    /// The mutants without a proposal, and proposals that forbid a recorded run.
+    without: usize,
+    broken: usize,
+    seconds: Vec<f64>,
+}
+
+/// Measures and shows.
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
+    let single = args.runs.unwrap_or(SINGLE);
+    let wanted =
+        MODELS.iter().filter(|(name, _)| args.only.as_ref().is_none_or(|only| name.contains(&**only)));
+    let wanted: Vec<_> = wanted.collect();
+    let mut rows = Vec::new();
+    for (kind, total) in [("single", single), ("double", single / DOUBLE_SHARE)] {
+        for (at, (name, text)) in wanted.iter().enumerate() {
+            // As equal shares as whole numbers allow.
+            let share =
+                total * (at as u64 + 1) / wanted.len() as u64 - total * at as u64 / wanted.len() as u64;
+            let row = measure(args, (name, text), kind == "double", share)?;
+            rows.push((kind, *name, row));
+        }
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        let rows: Vec<Json> = rows.iter().map(|(kind, name, row)| row.json(kind, name)).collect();
+        writeln!(out, "{}", json!({ "version": 1, "bench": "repair", "rows": rows }))?;
+    } else {
+        show_rows(&mut out, &rows)?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Takes mutants of one model until `share` of them have failed a campaign, or there are no more.
+fn measure(
+    args: &BenchArgs,
+    (name, text): (&str, &str),
+    is_double: bool,
+    share: u64,
+) -> Result<RepairRow, CliError> {
+    let mut row = RepairRow::default();
+    let mut original = load_text("original.iox", text)?;
+    let mut progress = ProgressLine::start();
+    for mutant in sample(&mut original, is_double, args.seed.unwrap_or(1)) {
+        if row.failing as u64 >= share {
+            break;
+        }
+        progress.tick(|| format!("{name}: {} of {share} mutants", row.failing));
+        let Some(wrong) = text::written(&mut original, text, &mutant) else { continue };
+        row.tried += 1;
+        let folder = tempfile::tempdir()?;
+        if !record_campaigns(folder.path(), text, &wrong)? {
+            row.unnoticed += 1;
+            continue;
+        }
+        let verdict = row.repair(args, folder.path(), &original, &wrong)?;
+        if std::env::var_os("IOXIDE_REPAIR_DETAILS").is_some() {
+            eprintln!("{name} {}: {verdict}", mutant.id);
+        }
+    }
+    Ok(row)
+}
+
+/// Returns the mutants of a model in random order.
+fn sample(model: &mut Model, is_double: bool, seed: u64) -> Vec<Mutant> {
+    let all = Sample { count: 400, seed };
+    let selection = MutantSelection {
+        operators: MutationOperator::ALL.to_vec(),
+        sample: (!is_double).then_some(all),
+        second_order: is_double.then_some(all),
+        ..MutantSelection::default()
+    };
+    let mut mutants = select(model, &selection).unwrap_or_default();
+    // The sample keeps the order of the text; a stride makes any beginning of it spread over the model.
+    let stride = 37;
+    let n = mutants.len();
+    let order: Vec<usize> = (0..stride).flat_map(|from| (from..n).step_by(stride)).collect();
+    let mut slots: Vec<Option<Mutant>> = mutants.drain(..).map(Some).collect();
+    order.into_iter().filter_map(|at| slots[at].take()).collect()
+}
+
+/// Records default campaigns against the original as the system; returns whether one of them failed.
+fn record_campaigns(folder: &Path, original: &str, wrong: &str) -> Result<bool, CliError> {
+    std::fs::write(folder.join("original.iox"), original)?;
+    std::fs::write(folder.join("wrong.iox"), wrong)?;
+    let mut has_failed = false;
+    for seed in 1..=CAMPAIGNS {
+        let status = Command::new(std::env::current_exe()?)
+            .args([
+                "test",
+                "wrong.iox",
+                "--sut",
+                "model:original.iox",
+                "--report",
+                "runs",
+                "--no-regressions",
+            ])
+            .args(["--seed", &seed.to_string()])
+            .current_dir(folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()?;
+        has_failed |= status.code() == Some(ExitStatus::Failure as i32);
+        if !has_failed && seed >= UNNOTICED_AFTER {
+            break;
+        }
+    }
+    Ok(has_failed)
+}
+
+impl RepairRow {
+    /// Repairs the wrong model by the records and counts the result; returns it for people.
+    fn repair(
+        &mut self,
+        args: &BenchArgs,
+        folder: &Path,
+        original: &Model,
+        wrong: &str,
+    ) -> Result<String, CliError> {
+        let mut sources = Sources::new();
+        let file = sources.add("wrong.iox", wrong);
+        let runs = read_runs(&[folder.join("runs").display().to_string()])?.runs;
+        let mut solver = solver::make(&args.solver)?;
+        let begun = Instant::now();
+        let request = RepairRequest {
+            sources: &sources,
+            file,
+            load: &|sources| compile(sources, file, &[]),
+            runs: &runs,
+            max_proposals: PROPOSALS,
+            halt: limit::brief(REPAIR_TIME),
+            search_time: Some(REPAIR_TIME * 65 / 100),
+            halt_after: limit::brief,
+        };
+        let repairs = match find_repairs(&request, &mut *solver) {
+            Ok(repairs) => repairs,
+            // The system broke down, or said what the model cannot say: there is no failure of the model alone.
+            Err(RepairError::NothingFails) => {
+                self.unnoticed += 1;
+                return Ok("nothing fails".into());
+            }
+            Err(error) => return Err(CliError::new(ExitStatus::Internal, error.to_string())),
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        self.failing += 1;
+        self.seconds.push(seconds);
+        self.without += usize::from(repairs.proposals.is_empty());
+        let rank = self.rank_of_original(args, original, &repairs, &runs, file)?;
+        self.first += usize::from(rank == Some(0));
+        self.among += usize::from(rank.is_some());
+        let said: Vec<&str> = repairs.proposals.iter().map(|proposal| &*proposal.reason).collect();
+        let halted = if repairs.halted.is_some() { ", halted" } else { "" };
+        Ok(match rank {
+            Some(rank) => format!("{} in {seconds:.1} s{halted} ({} tried)", rank + 1, repairs.tried),
+            None => {
+                format!("MISSED in {seconds:.1} s{halted} ({} tried): {}", repairs.tried, said.join(" | "))
+            }
+        })
+    }
+
+    /// Returns the position of the first proposal that is the original, and counts proposals that break a run.
+    fn rank_of_original(
+        &mut self,
+        args: &BenchArgs,
+        original: &Model,
+        repairs: &Repairs,
+        runs: &[ioxide_repair::ReplayableRun],
+        file: ioxide_model::source::FileId,
+    ) -> Result<Option<usize>, CliError> {
+        let mut found = None;
+        for (at, proposal) in repairs.proposals.iter().enumerate() {
+            let model = compile(&proposal.edited, file, &[]);
+            let Some(mut model) = model else { continue };
+            let mut solver = solver::make(&args.solver)?;
+            let is_broken = has_failing_run(&mut model, &mut *solver, runs).unwrap_or(true);
+            self.broken += usize::from(is_broken);
+            if found.is_none() && is_equal(args, original, &model)? {
+                found = Some(at);
+            }
+        }
+        Ok(found)
+    }
+
+    fn json(&self, kind: &str, name: &str) -> Json {
+        json!({
+            "kind": kind,
+            "model": name,
+            "failing": self.failing,
+            "first": self.first,
+            "among_three": self.among,
+            "without_proposal": self.without,
+            "proposals_that_forbid_a_run": self.broken,
+            "median_seconds": if self.seconds.is_empty() { None } else { Some(median(&self.seconds)) },
+            "longest_seconds": self.seconds.iter().copied().fold(0.0, f64::max),
+            "mutants_that_no_campaign_noticed": self.unnoticed,
+        })
+    }
+}
+
+/// Returns whether both models are proved to behave alike.
+fn is_equal(args: &BenchArgs, one: &Model, other: &Model) -> Result<bool, CliError> {
+    Ok(is_conforming(args, one, other)? && is_conforming(args, other, one)?)
+}
+
+fn is_conforming(args: &BenchArgs, imp: &Model, spec: &Model) -> Result<bool, CliError> {
+    let mut spec = spec.clone();
+    let Ok(imp) = join(&mut spec, imp) else { return Ok(false) };
+    let mut solver = solver::make(&args.solver)?;
+    let options = ConformOptions {
+        relation: ConformanceRelation::usual(&spec.sts),
+        bounds: SearchBounds::default(),
+        ..ConformOptions::default()
+    };
+    let mut cx = Ctx::new(&mut spec, &mut *solver);
+    let halt = limit::brief(PROOF_TIME);
+    let found = cx.run_within(&halt, |cx| conform(cx, &imp, &options, &mut |_| ControlFlow::Continue(())));
+    Ok(found.is_ok_and(|found| matches!(found.answer, ConformAnswer::Conforms(_))))
+}
+
+fn show_rows(out: &mut impl Write, rows: &[(&str, &str, RepairRow)]) -> io::Result<()> {
+    writeln!(
+        out,
+        "{:8} {:14} {:>8} {:>6} {:>12} {:>12} {:>8} {:>9} {:>9}",
+        "mutants", "model", "failing", "first", "among three", "no proposal", "median", "longest", "breaking"
+    )?;
+    for kind in ["single", "double"] {
+        let mut total = RepairRow::default();
+        for (_, name, row) in rows.iter().filter(|(of, ..)| *of == kind) {
+            show_row(out, kind, name, row)?;
+            total.failing += row.failing;
+            total.first += row.first;
+            total.among += row.among;
+            total.without += row.without;
+            total.broken += row.broken;
+            total.seconds.extend(&row.seconds);
+        }
+        show_row(out, kind, "all", &total)?;
+        let percent = 100.0 * total.among as f64 / total.failing.max(1) as f64;
+        writeln!(out, "{kind}: the original is among the first three in {percent:.0} %")?;
+    }
+    Ok(())
+}
+
+fn show_row(out: &mut impl Write, kind: &str, name: &str, row: &RepairRow) -> io::Result<()> {
+    let longest = row.seconds.iter().copied().fold(0.0, f64::max);
+    let usual = if row.seconds.is_empty() { 0.0 } else { median(&row.seconds) };
+    writeln!(
+        out,
+        "{kind:8} {name:14} {:>8} {:>6} {:>12} {:>12} {usual:>6.1} s {longest:>7.1} s {:>9}",
+        row.failing, row.first, row.among, row.without, row.broken
+    )
+}

@@ -1,0 +1,241 @@
+//! `ioxide repair`: small changes of a model that explain recorded runs.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
+use ioxide_model::source::{FileId, Sources};
+use ioxide_model::sts::Model;
+use ioxide_repair::{
+    Proposal, RepairError, RepairRequest, Repairs, ReplayableRun, changed_files, find_repairs, runs_of_record,
+};
+use serde_json::{Value as Json, json};
+
+use crate::args::RepairArgs;
+use crate::counted::count_noun;
+use crate::exit::{self, CliError, ExitStatus};
+use crate::record::{self, RunFile};
+use crate::solver::SolverRequest;
+use crate::write::write_error;
+use crate::{limit, load};
+
+/// The time for everything, unless `--time-limit` gives another. What people wait for without being told why.
+const DEFAULT_TIME: Duration = Duration::from_secs(10);
+/// The share of that time in which candidates are judged, in percent; the rest is for comparing what was found. Chosen
+/// by feel.
+const SEARCH_SHARE: u32 = 65;
+
+/// Searches for proposals, and shows them or writes one.
+pub fn run(args: &RepairArgs) -> Result<ExitStatus, CliError> {
+    let settings = args.model.settings();
+    // Reports the errors of the model, if it has some.
+    let (sources, _) = load::load_model(&args.model.file, &settings)?;
+    let file = sources.find(&args.model.file).map_err(|_| CliError::usage("the model has no file"))?;
+    let read = read_runs(&args.runs)?;
+    let halt = limit::halt_within(&args.limit, DEFAULT_TIME);
+    let search_time = halt.time_left().map(|left| left * SEARCH_SHARE / 100);
+    let request = SolverRequest::new(&args.solver, halt.clone());
+    let mut solver = request.make()?;
+    let _stage = limit::stage("looking for changes of the model");
+    let repairs = find_repairs(
+        &RepairRequest {
+            sources: &sources,
+            file,
+            load: &|sources| compile(sources, file, &settings),
+            runs: &read.runs,
+            max_proposals: args.max.max(args.apply.unwrap_or(1)),
+            halt,
+            search_time,
+            halt_after: limit::brief,
+        },
+        &mut *solver,
+    );
+    let repairs = repairs.map_err(repair_error)?;
+    if let Some(number) = args.apply {
+        return apply(&repairs, number, &sources);
+    }
+    let status = if repairs.proposals.is_empty() { ExitStatus::Inconclusive } else { ExitStatus::Success };
+    let mut out = io::stdout().lock();
+    let told = if args.json {
+        writeln!(out, "{}", repairs_json(&repairs))
+    } else {
+        show_repairs(&mut out, &repairs, &read, args)
+    };
+    exit::status_after_output(status, told)
+}
+
+/// Returns the model of edited texts, with the settings of the command; `None` if it has errors.
+pub fn compile(sources: &Sources, file: FileId, settings: &[String]) -> Option<Model> {
+    load::compile_quietly(sources, file, settings)
+}
+
+/// The recorded runs of the command line.
+#[derive(Default)]
+pub struct ReadRuns {
+    /// The runs with their steps.
+    pub runs: Vec<ReplayableRun>,
+    thinned: usize,
+    broken: usize,
+}
+
+/// Reads the runs of all records and traces.
+pub fn read_runs(paths: &[String]) -> Result<ReadRuns, CliError> {
+    let mut read = ReadRuns::default();
+    for path in paths {
+        if Path::new(path).is_dir() {
+            let records = record::all_in(path);
+            if records.is_empty() {
+                return Err(CliError::usage(format!("there is no record in `{path}`"))
+                    .help("records are written by `ioxide test --report DIR`"));
+            }
+            for file in records {
+                let name = file.display().to_string();
+                read.add_record(&record::read_record(&name)?, &name);
+            }
+            continue;
+        }
+        match record::read_runs(path)? {
+            RunFile::Record(record) => read.add_record(&record, path),
+            RunFile::Text(text) => read.runs.push(ReplayableRun::from_lines(format!("`{path}`"), text)),
+        }
+    }
+    Ok(read)
+}
+
+impl ReadRuns {
+    /// Adds the runs of a record.
+    pub fn add_record(&mut self, record: &ioxide_record::format::Record, name: &str) {
+        let found = runs_of_record(record, &format!("`{name}`"));
+        self.runs.extend(found.runs);
+        self.thinned += found.thinned;
+        self.broken += found.broken;
+    }
+}
+
+fn repair_error(error: RepairError) -> CliError {
+    let text = error.to_string();
+    match error {
+        RepairError::NotIox => CliError::usage(text).help("`ioxide show FILE` prints other models as text"),
+        RepairError::ModelErrors => CliError::new(ExitStatus::Model, text),
+        RepairError::UnfitRun { .. } => {
+            CliError::usage(text).help("was the model changed since? name only records that fit it")
+        }
+        RepairError::NothingFails => CliError::new(ExitStatus::Nothing, text).help(
+            "`ioxide test MODEL --sut SYSTEM --report DIR` records runs; a crash is no behaviour to allow",
+        ),
+    }
+}
+
+/// Writes the edited texts of a proposal over the old ones.
+fn apply(repairs: &Repairs, number: usize, sources: &Sources) -> Result<ExitStatus, CliError> {
+    let chosen = number.checked_sub(1).and_then(|at| repairs.proposals.get(at));
+    let Some(proposal) = chosen else {
+        let n = repairs.proposals.len();
+        let (status, text) = match n {
+            0 => (ExitStatus::Inconclusive, "no small change of the model explains the runs".to_owned()),
+            _ => (ExitStatus::Usage, format!("there is no proposal {number}: there are {n}")),
+        };
+        return Err(
+            CliError::new(status, text).help("without `--apply`, `ioxide repair` lists the proposals")
+        );
+    };
+    for file in changed_files(sources, &proposal.edited) {
+        let (name, text) = (&sources.file(file).name, &proposal.edited.file(file).text);
+        write_whole(Path::new(name), FileReaders::Usual, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| write_error(name, &error))?;
+        eprintln!("wrote {name}: {}", proposal.reason);
+    }
+    let mut out = io::stdout().lock();
+    exit::status_after_output(ExitStatus::Success, write!(out, "{}", proposal.diff))
+}
+
+fn show_repairs(
+    out: &mut impl Write,
+    repairs: &Repairs,
+    read: &ReadRuns,
+    args: &RepairArgs,
+) -> io::Result<()> {
+    let (failing, allowed) = (repairs.failing, repairs.allowed);
+    writeln!(
+        out,
+        "{}: {failing} not allowed by the model, {allowed} allowed",
+        count_noun(failing + allowed, "run")
+    )?;
+    if read.thinned > 0 {
+        let n = read.thinned;
+        writeln!(
+            out,
+            "{} without steps in the record left out (`test --keep all` records them)",
+            count_noun(n, "run")
+        )?;
+    }
+    if read.broken > 0 {
+        writeln!(
+            out,
+            "{} ended by a breakdown of the system, which no change explains",
+            count_noun(read.broken, "run")
+        )?;
+    }
+    if repairs.proposals.is_empty() {
+        writeln!(out, "no small change of the model explains the runs ({} tried)", repairs.tried)?;
+    } else {
+        writeln!(out, "if the system is right, each of these changes of the model explains every run:")?;
+    }
+    for (at, proposal) in repairs.proposals.iter().enumerate() {
+        writeln!(out, "\n{}. {}", at + 1, proposal.reason)?;
+        for line in proposal.diff.lines() {
+            writeln!(out, "   {line}")?;
+        }
+        for line in effect_lines(proposal) {
+            writeln!(out, "   {line}")?;
+        }
+    }
+    if let Some(halted) = repairs.halted {
+        writeln!(out, "\nnot every change was tried: {halted}")?;
+    }
+    if !repairs.proposals.is_empty() {
+        let runs = args.runs.join(" ");
+        writeln!(out, "\n`ioxide repair {} {runs} --apply N` writes one of them", args.model.file)?;
+    }
+    Ok(())
+}
+
+/// The lines that say what a proposal allows and forbids beyond the runs.
+pub fn effect_lines(proposal: &Proposal) -> Vec<String> {
+    let effect = &proposal.effect;
+    let mut lines = Vec::new();
+    match &effect.also_allows {
+        Some(trace) => lines.push(format!("also allows, which no run has shown: {}", trace.join(" "))),
+        None if effect.is_complete => lines.push("allows nothing else that was not seen".to_owned()),
+        None => lines.push("not decided whether it allows anything else".to_owned()),
+    }
+    if let Some(trace) = &effect.now_forbids {
+        lines.push(format!("no longer allows: {}", trace.join(" ")));
+    }
+    lines
+}
+
+/// The proposals for programs.
+fn repairs_json(repairs: &Repairs) -> Json {
+    let proposals: Vec<Json> = repairs.proposals.iter().map(proposal_json).collect();
+    json!({
+        "version": 1,
+        "failing": repairs.failing,
+        "allowed": repairs.allowed,
+        "tried": repairs.tried,
+        "halted": repairs.halted.map(|halted| halted.to_string()),
+        "proposals": proposals,
+    })
+}
+
+fn proposal_json(proposal: &Proposal) -> Json {
+    json!({
+        "diff": proposal.diff,
+        "edits": proposal.n_edits,
+        "reason": proposal.reason,
+        "also_allows": proposal.effect.also_allows,
+        "no_longer_allows": proposal.effect.now_forbids,
+        "compared": proposal.effect.is_complete,
+    })
+}

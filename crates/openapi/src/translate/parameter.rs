@@ -1,0 +1,179 @@
+//! Parameters of operations as fields of requests.
+
+use super::check::ValueCondition;
+use super::operation::{FieldOf, LeftOut, is_json};
+use super::resource::plain_name;
+use super::shape::{JsonKind, SortOf};
+use super::{FieldLocation, Translator};
+use crate::credential::AUTHORIZATION;
+use crate::name::{self, TakenNames};
+use crate::node::{SpecNode, pointer_step};
+
+/// Names of parameters that select the members of an answer, without case and separators.
+const SELECTIONS: [&str; 6] = ["fields", "xfields", "fieldmask", "xfieldmask", "select", "omit"];
+
+/// The rule that services write UUIDs in small letters.
+pub(super) const LOWER_CASE_RULE: &str = "uuid.lower_case";
+
+impl<'t> Translator<'t> {
+    /// Returns a parameter as a field; `None` for a header that others set.
+    pub(super) fn translate_parameter(
+        &mut self,
+        node: &'t SpecNode,
+        place: &str,
+        of: &str,
+        taken: &mut TakenNames,
+    ) -> Result<Option<FieldOf>, LeftOut> {
+        let wire = node.text_at("name").unwrap_or_default().to_owned();
+        let at = match node.text_at("in") {
+            Some("path") => FieldLocation::Path,
+            Some("query") => FieldLocation::Query,
+            Some("header") if is_set_by_others(&wire) => {
+                self.note_own_header(&wire, place);
+                return Ok(None);
+            }
+            Some("header") => FieldLocation::Header,
+            Some("cookie") => FieldLocation::Cookie,
+            _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
+        };
+        let is_needed = node.is_true_at("required") || at == FieldLocation::Path;
+        if !is_needed && SELECTIONS.contains(&plain_name(&wire).as_str()) {
+            self.add_note(
+                place,
+                "left out: it selects members, and answers without them do not fit their schema",
+            );
+            return Ok(None);
+        }
+        let Some(schema) = node.get("schema") else {
+            return self.translate_json_parameter(node, place, of, (wire, at), taken).map(Some);
+        };
+        let plain = |style: &str| !matches!(style, "simple" | "form");
+        if let Some(style) = node.text_at("style").filter(|style| plain(style)) {
+            return Err(LeftOut(format!("the style `{style}` is not written")));
+        }
+        let needed_any = self.needs_any;
+        let mut sort = self.translate_schema(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
+        if sort.sort == super::ANY {
+            // Any value at all, and here every value is a text.
+            sort = SortOf::new("string", &[JsonKind::Text]);
+            self.needs_any = needed_any;
+        }
+        let is_list = sort.sort.starts_with("list<");
+        if is_list && node.get("explode") == Some(&SpecNode::Bool(false)) {
+            return Err(LeftOut("a list between commas is not written".into()));
+        }
+        let item = sort.sort.trim_start_matches("list<").trim_end_matches('>').to_owned();
+        let is_plain = matches!(item.as_str(), "int" | "real" | "string" | "bool") || item.contains("..");
+        let is_enum = self
+            .form
+            .cases
+            .iter()
+            .any(|(case, _)| case.starts_with(&format!("{}_", name::snake_case(&item))));
+        if !(is_plain || is_enum) || is_list && at != FieldLocation::Query {
+            return Err(LeftOut("a value that is no plain text is not written here".into()));
+        }
+        let sort = sort.with_condition(if is_text_sort(&item, is_list) {
+            safe_text_condition(at)
+        } else {
+            ValueCondition::Anything
+        });
+        let is_uuid = self
+            .document
+            .resolve_reference(schema, "")
+            .is_some_and(|(schema, _)| schema.text_at("format") == Some("uuid"));
+        // Many services take an id in other letters for the same, and show it in small ones.
+        let sort = if at == FieldLocation::Path && is_uuid && !self.rules.is_broken(LOWER_CASE_RULE) {
+            sort.with_condition(ValueCondition::Matches("[0-9a-f-]*".into()))
+        } else {
+            sort
+        };
+        let may_miss = !node.is_true_at("required") && at != FieldLocation::Path && !is_list;
+        let is_needed_list = is_list && node.is_true_at("required");
+        let sort = if is_needed_list {
+            sort.with_condition(ValueCondition::Says("@.length() > 0".into()))
+        } else {
+            sort
+        };
+        let sort = SortOf { is_nullable: false, ..sort };
+        let (written, check) = sort.optional_sort(may_miss);
+        Ok(Some(FieldOf {
+            name: taken.fresh_name(&name::field_name(&wire)),
+            wire,
+            place: at,
+            sort: written,
+            check,
+        }))
+    }
+
+    /// Notes a header that is no field: the credential, or one that the HTTP layer sets.
+    fn note_own_header(&mut self, header: &str, place: &str) {
+        let is_authorization = header.eq_ignore_ascii_case(AUTHORIZATION);
+        let is_sent = self.credential.as_ref().is_some_and(|own| own.name.eq_ignore_ascii_case(header));
+        if is_authorization && !is_sent {
+            self.add_note(
+                place,
+                "left out: set API_TOKEN, or API_USER and API_PASSWORD, and it is sent as the credential",
+            );
+        } else if !is_authorization {
+            self.add_note(
+                place,
+                &format!("no field of the model: the header `{header}` is set by the HTTP layer"),
+            );
+        }
+    }
+
+    /// Returns a parameter that is written as JSON, which must be an object, since a text would need its quotes.
+    fn translate_json_parameter(
+        &mut self,
+        node: &'t SpecNode,
+        place: &str,
+        of: &str,
+        (wire, at): (String, FieldLocation),
+        taken: &mut TakenNames,
+    ) -> Result<FieldOf, LeftOut> {
+        let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
+        let json = contents.iter().find(|(kind, _)| is_json(kind));
+        let Some((kind, schema)) = json.and_then(|(kind, media)| Some((kind, media.get("schema")?))) else {
+            return Err(LeftOut("it has no `schema`".into()));
+        };
+        let place = format!("{place}/content{}/schema", pointer_step(kind));
+        let sort = self.translate_schema(schema, &place, &format!("{of} {wire}"));
+        let is_object = sort.kinds.iter().eq([&JsonKind::Object]) && !sort.sort.contains('<');
+        if !is_object || at != FieldLocation::Query {
+            return Err(LeftOut("JSON that is no object is not written here".into()));
+        }
+        let (written, check) =
+            SortOf { is_nullable: false, ..sort }.optional_sort(!node.is_true_at("required"));
+        Ok(FieldOf {
+            name: taken.fresh_name(&name::field_name(&wire)),
+            wire,
+            place: at,
+            sort: written,
+            check,
+        })
+    }
+}
+
+/// Returns whether a header is one that descriptions must not define (OpenAPI, Parameter Object), or delimits messages.
+fn is_set_by_others(header: &str) -> bool {
+    let described = ["accept", "content-type", "authorization"];
+    let delimiting = ["host", "content-length", "transfer-encoding", "connection"];
+    described.iter().chain(&delimiting).any(|name| header.eq_ignore_ascii_case(name))
+}
+
+fn is_text_sort(item: &str, is_list: bool) -> bool {
+    item == "string" && !is_list
+}
+
+/// Returns the condition under which a text arrives as it was sent.
+fn safe_text_condition(at: FieldLocation) -> ValueCondition {
+    match at {
+        // A path is split at slashes before it is decoded by some and after that by others; dots are taken away.
+        FieldLocation::Path => {
+            ValueCondition::Says("@ != \"\" && @ != \".\" && @ != \"..\" && !@.contains(\"/\")".into())
+        }
+        FieldLocation::Header => ValueCondition::Matches("[!-~]*".into()),
+        FieldLocation::Cookie => ValueCondition::Matches("[0-9A-Za-z_-]*".into()),
+        FieldLocation::Query | FieldLocation::Body | FieldLocation::Method => ValueCondition::Anything,
+    }
+}

@@ -1,0 +1,384 @@
+//! Changes inside an expression: other relations, constants, names, connectives, operations.
+
+use ioxide_lang::ast::{AddOp, CmpOp, Expr, ExprKind, MulOp};
+
+use super::{Rewrite, choice_bits};
+use crate::failure::FailurePoint;
+use crate::scope::{ModelScope, TypedName, parts_of};
+
+/// The depth below which nothing is changed, as in `ioxide_testgen::mutate`.
+const MAX_DEPTH: usize = 48;
+/// The greatest number of names or literals that are put in the place of one. Chosen by feel: a table of a hundred
+/// constants would drown everything else.
+const MAX_OTHERS: usize = 24;
+
+/// The names that an expression may use, and the values that were seen.
+#[derive(Clone, Copy)]
+pub(super) struct RewriteContext<'a> {
+    pub(super) scope: &'a ModelScope<'a>,
+    pub(super) failure: &'a FailurePoint,
+    /// The names beside those of the model: the fields of a message, or the parameters of a function.
+    pub(super) fields: &'a [TypedName],
+}
+
+/// Returns every way to change `expr`, of type `ty` if that is known, at one place.
+pub(super) fn rewrites(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>) -> Vec<Rewrite> {
+    let mut found = Vec::new();
+    rewrite_into(cx, expr, ty, 0, &mut found);
+    found
+}
+
+fn rewrite_into(
+    cx: RewriteContext<'_>,
+    expr: &Expr,
+    ty: Option<&str>,
+    depth: usize,
+    found: &mut Vec<Rewrite>,
+) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    let own = cx.scope.type_of(expr, cx.fields);
+    let ty = own.as_deref().or(ty);
+    rewrite_top(cx, expr, ty, found);
+    // What an operand is compared with or added to says of which type it is.
+    let parts = parts_of(expr);
+    let shared: Option<String> = match &expr.kind {
+        ExprKind::Compare(..) | ExprKind::Sum(..) | ExprKind::Product(..) => {
+            parts.iter().find_map(|part| cx.scope.type_of(part, cx.fields))
+        }
+        ExprKind::Paren(_) | ExprKind::Neg(_) | ExprKind::If(..) => ty.map(str::to_owned),
+        ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Implies(_) | ExprKind::Not(_) => Some("bool".into()),
+        _ => None,
+    };
+    for part in parts {
+        rewrite_into(cx, part, shared.as_deref(), depth + 1, found);
+    }
+}
+
+/// Adds the changes at the top of `expr`.
+fn rewrite_top(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mut Vec<Rewrite>) {
+    match &expr.kind {
+        ExprKind::Compare(first, rest) => relations(cx, first, rest, found),
+        ExprKind::Number(_) | ExprKind::Str(_) => literals(cx, expr, ty, found),
+        ExprKind::Bool(value) => {
+            found.push(Rewrite::of(expr.span, if *value { "false" } else { "true" }, 2.0))
+        }
+        ExprKind::Name(name) => names(cx, expr, name, found),
+        ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::None | ExprKind::Some(_) => {
+            whole_values(cx, expr, ty, found);
+        }
+        ExprKind::And(list) => {
+            swap_signs(cx, list, "||", found);
+            drop_operands(cx, list, found);
+        }
+        ExprKind::Or(list) => {
+            swap_signs(cx, list, "&&", found);
+            drop_operands(cx, list, found);
+        }
+        ExprKind::Not(inner) => found.push(Rewrite::of(expr.span, cx.scope.slice(inner.span), 2.0)),
+        ExprKind::If(arms, otherwise) => branches(cx, expr, arms, otherwise, found),
+        ExprKind::Sum(first, rest) => {
+            sums(cx, expr, first, rest, found);
+            offsets(cx, expr, ty, found);
+        }
+        ExprKind::Product(first, rest) => products(cx, expr, first, rest, found),
+        ExprKind::Method(receiver, name, args) => {
+            methods(cx, expr, receiver, name.text.as_str(), args, found);
+            offsets(cx, expr, ty, found);
+        }
+        ExprKind::Over { .. } | ExprKind::Quantified { .. } => quantifiers(cx, expr, found),
+        ExprKind::List(items) | ExprKind::Set(items) => drop_items(expr, items, cx, found),
+        _ => (),
+    }
+}
+
+/// Another sign between two operands.
+fn relations(cx: RewriteContext<'_>, first: &Expr, rest: &[(CmpOp, Expr)], found: &mut Vec<Rewrite>) {
+    let mut before = first;
+    for (sign, operand) in rest {
+        let ty = cx.scope.type_of(before, cx.fields).or_else(|| cx.scope.type_of(operand, cx.fields));
+        let is_ordered = ty.is_none_or(|ty| matches!(ty.as_str(), "int" | "real" | "string"));
+        let Some((start, end)) = sign_between(cx, before, operand) else { continue };
+        for other in OTHER_SIGNS {
+            let is_sensible = is_ordered || matches!(other, CmpOp::Eq | CmpOp::Ne);
+            if other != *sign && is_sensible {
+                let bits = if is_neighbour(*sign, other) { 1.5 } else { 2.5 };
+                found.push(Rewrite { start, end, text: sign_text(other).to_owned(), bits });
+            }
+        }
+        before = operand;
+    }
+}
+
+const OTHER_SIGNS: [CmpOp; 6] = [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le, CmpOp::Gt, CmpOp::Ge];
+
+fn sign_text(sign: CmpOp) -> &'static str {
+    match sign {
+        CmpOp::Eq => "==",
+        CmpOp::Ne => "!=",
+        CmpOp::Lt => "<",
+        CmpOp::Le => "<=",
+        CmpOp::Gt => ">",
+        CmpOp::Ge => ">=",
+    }
+}
+
+/// Returns whether people take one sign for the other: by one, or the opposite.
+fn is_neighbour(a: CmpOp, b: CmpOp) -> bool {
+    use CmpOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    matches!((a, b), (Lt, Le) | (Le, Lt) | (Gt, Ge) | (Ge, Gt) | (Eq, Ne) | (Ne, Eq))
+}
+
+/// Returns the place of the sign between two operands; `None` if a comment is there too.
+fn sign_between(cx: RewriteContext<'_>, before: &Expr, behind: &Expr) -> Option<(usize, usize)> {
+    let (from, to) = (before.span.end as usize, behind.span.start as usize);
+    let gap = cx.scope.text.get(from..to)?;
+    let sign = gap.trim();
+    if sign.contains("//") || sign.is_empty() {
+        return None;
+    }
+    let start = from + (gap.len() - gap.trim_start().len());
+    Some((start, start + sign.len()))
+}
+
+/// Another number or text in the place of a literal: a neighbour, one that was seen, one of the model.
+fn literals(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mut Vec<Rewrite>) {
+    let own = cx.scope.slice(expr.span);
+    let Some(kind) = cx.scope.type_of(expr, cx.fields) else { return };
+    let mut known = vec![own.to_owned()];
+    let mut add = |text: String, bits: f64, found: &mut Vec<Rewrite>| {
+        if !known.contains(&text) {
+            known.push(text.clone());
+            found.push(Rewrite::of(expr.span, text, bits));
+        }
+    };
+    for text in neighbours(own) {
+        // `x + 0` reads worse than `x`, which means the same.
+        let bits = if text == "0" { 3.5 } else { 2.0 };
+        add(text, bits, found);
+    }
+    let seen: Vec<&String> = cx.failure.values_of(&kind).take(MAX_OTHERS).collect();
+    let bits = 3.0 + choice_bits(seen.len()) / 2.0;
+    for text in seen {
+        add(text.clone(), bits, found);
+    }
+    let written = cx.scope.literals.get(&kind).map_or(&[][..], Vec::as_slice);
+    for text in written.iter().take(MAX_OTHERS) {
+        add(text.clone(), 3.0 + choice_bits(written.len()) / 2.0, found);
+    }
+    let names = cx.scope.names_of_type(ty.unwrap_or(&kind), cx.fields);
+    for name in names.iter().take(MAX_OTHERS) {
+        add(name.clone(), 4.0 + choice_bits(names.len()), found);
+    }
+}
+
+/// Returns the neighbours of a number as texts, with its unit.
+pub(super) fn neighbours(text: &str) -> Vec<String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let is_plain = !unit.starts_with(['.', '/']);
+    let Some(n) = number.parse::<i64>().ok().filter(|_| is_plain) else { return Vec::new() };
+    [n.checked_add(1), n.checked_sub(1)]
+        .into_iter()
+        .flatten()
+        .map(|n| if n < 0 { format!("({n}{unit})") } else { format!("{n}{unit}") })
+        .collect()
+}
+
+/// Another name of the same type, its negation, or a value that was seen.
+fn names(cx: RewriteContext<'_>, expr: &Expr, name: &str, found: &mut Vec<Rewrite>) {
+    let Some(ty) = cx.scope.type_of_name(name, cx.fields) else { return };
+    let is_clock = cx.scope.clocks.iter().any(|clock| clock == name);
+    let others: Vec<String> = if is_clock {
+        cx.scope.clocks.iter().filter(|other| *other != name).cloned().collect()
+    } else {
+        let own = cx.scope.slice(expr.span);
+        cx.scope.names_of_type(&ty, cx.fields).into_iter().filter(|other| other != own).collect()
+    };
+    let bits = 2.0 + choice_bits(others.len());
+    found.extend(others.into_iter().take(MAX_OTHERS).map(|other| Rewrite::of(expr.span, other, bits)));
+    if ty == "bool" {
+        found.push(Rewrite::of(expr.span, format!("!{}", cx.scope.slice(expr.span)), 2.0));
+    }
+    seen_values(cx, expr, &ty, found);
+    if !is_clock {
+        offsets(cx, expr, Some(&ty), found);
+    }
+}
+
+fn whole_values(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mut Vec<Rewrite>) {
+    let Some(ty) = ty else { return };
+    let names = cx.scope.names_of_type(ty, cx.fields);
+    let bits = 3.0 + choice_bits(names.len());
+    found.extend(names.into_iter().take(MAX_OTHERS).map(|name| Rewrite::of(expr.span, name, bits)));
+    seen_values(cx, expr, ty, found);
+    offsets(cx, expr, Some(ty), found);
+}
+
+fn seen_values(cx: RewriteContext<'_>, expr: &Expr, ty: &str, found: &mut Vec<Rewrite>) {
+    let seen: Vec<&String> = cx.failure.values_of(ty).take(8).collect();
+    let bits = 6.0 + choice_bits(seen.len());
+    found.extend(seen.into_iter().map(|text| Rewrite::of(expr.span, text.clone(), bits)));
+}
+
+/// One more or one less.
+fn offsets(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mut Vec<Rewrite>) {
+    if ty == Some("int") {
+        let own = cx.scope.slice(expr.span);
+        for sign in ["+", "-"] {
+            found.push(Rewrite::of(expr.span, format!("({own} {sign} 1)"), 4.0));
+        }
+    }
+}
+
+/// The other connective at one place.
+fn swap_signs(cx: RewriteContext<'_>, list: &[Expr], other: &str, found: &mut Vec<Rewrite>) {
+    // `a && b || c` binds otherwise, so a longer chain keeps its meaning elsewhere only with brackets.
+    if let [first, second] = list {
+        if let Some((start, end)) = sign_between(cx, first, second) {
+            found.push(Rewrite { start, end, text: other.to_owned(), bits: 2.0 });
+        }
+        return;
+    }
+    let parts: Vec<&str> = list.iter().map(|part| cx.scope.slice(part.span)).collect();
+    let (Some(first), Some(last)) = (list.first(), list.last()) else { return };
+    let whole = first.span.to(last.span);
+    found.push(Rewrite::of(whole, format!("({})", parts.join(&format!(" {other} "))), 2.0));
+}
+
+/// One operand left out.
+fn drop_operands(cx: RewriteContext<'_>, list: &[Expr], found: &mut Vec<Rewrite>) {
+    for (at, part) in list.iter().enumerate() {
+        let (start, end) = match list.get(at + 1) {
+            Some(next) => (part.span.start as usize, next.span.start as usize),
+            None if at > 0 => (list[at - 1].span.end as usize, part.span.end as usize),
+            None => continue,
+        };
+        // A comment between them would be lost.
+        if !cx.scope.text.get(start..end).unwrap_or("//").contains("//") {
+            found.push(Rewrite { start, end, text: String::new(), bits: 2.0 + choice_bits(list.len()) });
+        }
+    }
+}
+
+fn branches(
+    cx: RewriteContext<'_>,
+    expr: &Expr,
+    arms: &[(Expr, Expr)],
+    otherwise: &Expr,
+    found: &mut Vec<Rewrite>,
+) {
+    let values = arms.iter().map(|(_, value)| value).chain([otherwise]);
+    for value in values {
+        found.push(Rewrite::of(expr.span, format!("({})", cx.scope.slice(value.span)), 3.0));
+    }
+    if let [(condition, then)] = arms {
+        let [condition, then, other] = [condition, then, otherwise].map(|part| cx.scope.slice(part.span));
+        found.push(Rewrite::of(expr.span, format!("if {condition} then {other} else {then}"), 3.0));
+    }
+}
+
+fn sums(cx: RewriteContext<'_>, expr: &Expr, first: &Expr, rest: &[(AddOp, Expr)], found: &mut Vec<Rewrite>) {
+    let mut before = first;
+    for (sign, operand) in rest {
+        if let Some((start, end)) = sign_between(cx, before, operand) {
+            let other = if *sign == AddOp::Add { "-" } else { "+" };
+            found.push(Rewrite { start, end, text: other.to_owned(), bits: 2.0 });
+        }
+        let (start, end) = (before.span.end as usize, operand.span.end as usize);
+        found.push(Rewrite { start, end, text: String::new(), bits: 3.0 });
+        before = operand;
+    }
+    if let [(AddOp::Add, second)] = rest {
+        let [a, b] = [first, second].map(|part| cx.scope.slice(part.span));
+        found.push(Rewrite::of(expr.span, b, 3.0));
+        // Lists and texts: what is put behind may belong in front.
+        if cx.scope.type_of(expr, cx.fields).is_none_or(|ty| ty != "int" && ty != "real") {
+            found.push(Rewrite::of(expr.span, format!("{b} + {a}"), 3.0));
+        }
+    }
+}
+
+fn products(
+    cx: RewriteContext<'_>,
+    expr: &Expr,
+    first: &Expr,
+    rest: &[(MulOp, Expr)],
+    found: &mut Vec<Rewrite>,
+) {
+    let mut before = first;
+    for (sign, operand) in rest {
+        if let Some((start, end)) = sign_between(cx, before, operand) {
+            let own = match sign {
+                MulOp::Mul => "*",
+                MulOp::Div => "/",
+                MulOp::Rem => "%",
+            };
+            for other in ["*", "/", "%"] {
+                if other != own {
+                    found.push(Rewrite { start, end, text: other.to_owned(), bits: 2.5 });
+                }
+            }
+        }
+        before = operand;
+    }
+    if let [(MulOp::Mul, second)] = rest {
+        let [a, b] = [first, second].map(|part| cx.scope.slice(part.span));
+        found.push(Rewrite::of(expr.span, format!("({a} + {b})"), 3.0));
+    }
+    found.push(Rewrite::of(expr.span, cx.scope.slice(first.span), 3.0));
+}
+
+/// Groups of functions of which one is taken for another.
+const CONFUSED: [&[&str]; 4] =
+    [&["with", "without"], &["starts_with", "ends_with", "contains"], &["first", "last"], &["min", "max"]];
+
+fn methods(
+    cx: RewriteContext<'_>,
+    expr: &Expr,
+    receiver: &Expr,
+    name: &str,
+    args: &[Expr],
+    found: &mut Vec<Rewrite>,
+) {
+    let own = cx.scope.slice(receiver.span);
+    let text = |args: &[Expr]| args.iter().map(|arg| cx.scope.slice(arg.span)).collect::<Vec<_>>().join(", ");
+    for group in CONFUSED.iter().filter(|group| group.contains(&name)) {
+        for other in group.iter().filter(|other| **other != name) {
+            found.push(Rewrite::of(expr.span, format!("{own}.{other}({})", text(args)), 2.5));
+        }
+    }
+    match name {
+        "with" | "without" | "reverse" | "sorted" | "union" | "minus" | "common" => {
+            found.push(Rewrite::of(expr.span, own, 3.0));
+        }
+        "has" | "contains" | "starts_with" | "ends_with" | "matches" | "is_empty" => {
+            found.push(Rewrite::of(expr.span, format!("!{}", cx.scope.slice(expr.span)), 2.0));
+        }
+        _ => (),
+    }
+}
+
+fn quantifiers(cx: RewriteContext<'_>, expr: &Expr, found: &mut Vec<Rewrite>) {
+    let own = cx.scope.slice(expr.span);
+    for (word, other) in [("exists ", "forall "), ("forall ", "exists ")] {
+        if let Some(rest) = own.strip_prefix(word) {
+            found.push(Rewrite::of(expr.span, format!("{other}{rest}"), 2.0));
+            found.push(Rewrite::of(expr.span, format!("!({own})"), 2.5));
+        }
+    }
+}
+
+fn drop_items(expr: &Expr, items: &[Expr], cx: RewriteContext<'_>, found: &mut Vec<Rewrite>) {
+    if items.len() < 2 {
+        return;
+    }
+    let own = cx.scope.slice(expr.span);
+    let (Some(open), Some(close)) = (own.chars().next(), own.chars().last()) else { return };
+    for at in 0..items.len() {
+        let rest = items.iter().enumerate().filter(|(other, _)| *other != at);
+        let rest: Vec<&str> = rest.map(|(_, item)| cx.scope.slice(item.span)).collect();
+        found.push(Rewrite::of(expr.span, format!("{open}{}{close}", rest.join(", ")), 4.0));
+    }
+}

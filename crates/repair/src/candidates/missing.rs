@@ -1,0 +1,216 @@
+//! Transitions that are missing: the message that was seen, or a step without a message.
+
+use ioxide_lang::ast::{StateDecl, TransitionDecl, Verb};
+use ioxide_model::name::source_name;
+
+use super::transition::new_assignments;
+use super::{AddedTransition, EditCandidate, Rewrite, choice_bits};
+use crate::failure::FailurePoint;
+use crate::scope::{MessageInfo, ModelScope, TypedName};
+
+/// The greatest number of combinations of values that are tried for the fields of a missing message. Chosen by feel.
+const MAX_PINS: usize = 12;
+/// The greatest number of ways in which one added transition is made stronger. Chosen by feel.
+const MAX_STRONGER: usize = 150;
+
+impl ModelScope<'_> {
+    /// Returns the insertion of a transition into a state.
+    pub(super) fn insertion(&self, state: &StateDecl, text: &str) -> Option<Rewrite> {
+        let (at, before) = self.insertion_at(state)?;
+        Some(Rewrite { start: at, end: at, text: format!("{before}{text}"), bits: 0.0 })
+    }
+}
+
+/// Adds the transitions that may be missing where the failure was.
+pub(super) fn transitions(scope: &ModelScope<'_>, failure: &FailurePoint, found: &mut Vec<EditCandidate>) {
+    for state in scope.states.iter().filter(|state| failure.is_at(&state.name.text)) {
+        outputs(scope, failure, state, found);
+        internal_steps(scope, state, found);
+    }
+}
+
+/// Adds the output that was seen, with the values that it had, to any state.
+fn outputs(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    state: &StateDecl,
+    found: &mut Vec<EditCandidate>,
+) {
+    let Some(message) = failure.observed_gate.as_ref().and_then(|gate| scope.message(gate)) else { return };
+    let targets = ordered_targets(scope, state, Verb::Emit);
+    for (pins, pin_bits) in pin_texts(scope, failure, message) {
+        for (rank, target) in targets.iter().enumerate() {
+            let head = format!("emit {}{pins}", source_name(&message.name));
+            let bits = 7.0 + pin_bits + choice_bits(rank + 1);
+            let shown = format!("`{}` may also send `{}{pins}`", state.name.text, message.name);
+            add(scope, state, (&message.name, head, target), (bits, shown), found);
+        }
+    }
+}
+
+/// Adds steps without a message to the other states.
+fn internal_steps(scope: &ModelScope<'_>, state: &StateDecl, found: &mut Vec<EditCandidate>) {
+    for target in ordered_targets(scope, state, Verb::Internal) {
+        if target != state.name.text {
+            let bits = 10.0 + choice_bits(scope.states.len());
+            let shown = format!("`{}` may go on unseen", state.name.text);
+            add(scope, state, ("", "internal".into(), &target), (bits, shown), found);
+        }
+    }
+}
+
+fn add(
+    scope: &ModelScope<'_>,
+    state: &StateDecl,
+    (gate, head, target): (&str, String, &str),
+    (bits, shown): (f64, String),
+    found: &mut Vec<EditCandidate>,
+) {
+    let tail = format!(" -> {}", source_name(target));
+    let Some(insertion) = scope.insertion(state, &format!("{head}{tail}")) else { return };
+    let reason = format!("{shown} and be in `{target}`");
+    let mut candidate = scope.candidate(vec![Rewrite { bits, ..insertion }], reason);
+    let (gate, state) = (gate.to_owned(), state.name.text.clone());
+    candidate.added = Some(AddedTransition { gate, state, head, tail });
+    found.push(candidate);
+}
+
+/// Returns the names of all states: first those that transitions of this kind lead to from here, then from elsewhere.
+fn ordered_targets(scope: &ModelScope<'_>, state: &StateDecl, verb: Verb) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let of = |transitions: &[TransitionDecl], own: &StateDecl| -> Vec<String> {
+        let same = transitions.iter().filter(|transition| transition.verb == verb);
+        same.map(|it| it.target.as_ref().map_or(own.name.text.clone(), |target| target.text.clone()))
+            .collect()
+    };
+    let near = of(&state.transitions, state);
+    let far = scope.states.iter().flat_map(|other| of(&other.transitions, other));
+    let all = scope.states.iter().map(|other| other.name.text.clone());
+    for name in near.into_iter().chain(far).chain(all) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Returns the pins with which a message had the values that were seen, and their costs.
+fn pin_texts(scope: &ModelScope<'_>, failure: &FailurePoint, message: &MessageInfo) -> Vec<(String, f64)> {
+    let mut all: Vec<(Vec<String>, f64)> = vec![(Vec::new(), 0.0)];
+    for (at, field) in message.fields.iter().enumerate() {
+        let Some(value) = failure.observed_values.get(at) else { return Vec::new() };
+        let options = pin_options(scope, failure, (message, field), value);
+        let mut next = Vec::new();
+        for (pins, bits) in &all {
+            for (option, more) in &options {
+                let mut pins = pins.clone();
+                pins.push(format!("{}: {option}", source_name(&field.name)));
+                next.push((pins, bits + more));
+            }
+        }
+        next.sort_by(|a, b| a.1.total_cmp(&b.1));
+        next.truncate(MAX_PINS);
+        all = next;
+    }
+    let text =
+        |pins: Vec<String>| if pins.is_empty() { String::new() } else { format!("({})", pins.join(", ")) };
+    let mut texts: Vec<(String, f64)> = all.into_iter().map(|(pins, bits)| (text(pins), bits)).collect();
+    if !message.fields.is_empty() {
+        texts.push((String::new(), 3.0));
+    }
+    texts
+}
+
+/// Returns the expressions that have the value that a field had, as far as they can be seen.
+fn pin_options(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    (message, field): (&MessageInfo, &TypedName),
+    value: &str,
+) -> Vec<(String, f64)> {
+    let mut options: Vec<(String, f64)> = Vec::new();
+    let mut add = |text: String, bits: f64| {
+        if !options.iter().any(|(known, _)| *known == text) {
+            options.push((text, bits));
+        }
+    };
+    let holds = scope.vars.iter().filter(|var| var.ty == field.ty && failure.has_value(&var.name, value));
+    for var in holds {
+        add(source_name(&var.name).into_owned(), 1.0);
+    }
+    for written in scope.pinned.get(&(message.name.clone(), field.name.clone())).into_iter().flatten().take(4)
+    {
+        add(written.text.clone(), 1.5);
+    }
+    add(value.to_owned(), 3.0);
+    options
+}
+
+/// Returns a candidate that adds a transition with a guard or an assignment more.
+pub(crate) fn strengthened(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    base: &EditCandidate,
+) -> Vec<EditCandidate> {
+    let Some(added) = &base.added else { return Vec::new() };
+    let Some(state) = scope.states.iter().find(|state| state.name.text == added.state) else {
+        return Vec::new();
+    };
+    let fields = scope.message(&added.gate).map_or(&[][..], |message| &message.fields);
+    let mut found = Vec::new();
+    let mut add = |head: String, bits: f64, reason: String| {
+        let Some(insertion) = scope.insertion(state, &format!("{head}{}", added.tail)) else { return };
+        let mut candidate = scope.candidate(vec![insertion], reason);
+        candidate.bits = base.bits + bits;
+        candidate.added = Some(AddedTransition { head, ..added.clone() });
+        found.push(candidate);
+    };
+    if !added.head.contains(" when ") && !added.head.contains('{') {
+        for (condition, bits) in guards_of(scope, state, fields) {
+            let reason = format!("{}, if `{condition}`", base.reason);
+            add(format!("{} when {condition}", added.head), bits, reason);
+        }
+    }
+    if !added.head.contains('{')
+        && let Some(any) = state.transitions.first()
+    {
+        // Only what no transition assigns yet is left out of a list that begins with this transition's own updates.
+        let bare = TransitionDecl { updates: Vec::new(), ..any.clone() };
+        for (name, value, bits) in new_assignments(scope, failure, &bare, fields) {
+            let update = format!("{} = {value}", source_name(&name));
+            let reason = format!("{}, with `{update}`", base.reason);
+            add(format!("{} {{ {update} }}", added.head), bits - 1.0, reason);
+        }
+    }
+    found.truncate(MAX_STRONGER);
+    found
+}
+
+/// Returns the conditions that the guard of a new transition may be: the opposite of its siblings', and the model's.
+fn guards_of(scope: &ModelScope<'_>, state: &StateDecl, fields: &[TypedName]) -> Vec<(String, f64)> {
+    let mut all: Vec<(String, f64)> = Vec::new();
+    let mut add = |text: String, bits: f64| {
+        if !all.iter().any(|(known, _)| *known == text) {
+            all.push((text, bits));
+        }
+    };
+    let guards: Vec<String> = state
+        .transitions
+        .iter()
+        .filter(|sibling| sibling.verb == Verb::Emit)
+        .filter_map(|sibling| sibling.guard.as_ref())
+        .map(|guard| scope.written(guard))
+        .filter(|written| scope.is_in_scope(written, fields))
+        .map(|written| written.text)
+        .collect();
+    if guards.len() > 1 {
+        let all: Vec<String> = guards.iter().map(|guard| format!("!({guard})")).collect();
+        add(all.join(" && "), 2.0);
+    }
+    guards.iter().for_each(|guard| add(format!("!({guard})"), 2.0));
+    for atom in scope.atoms.iter().filter(|atom| scope.is_in_scope(atom, fields)) {
+        add(atom.text.clone(), 3.0);
+        add(format!("!({})", atom.text), 3.5);
+    }
+    all
+}

@@ -1,0 +1,651 @@
+//! Changes of a transition: guard, pins, message, updates, resets, target, source; or none of it at all.
+
+use ioxide_lang::ast::{CmpOp, DirectionDecl, Expr, ExprKind, Name, TransitionDecl, UpdateKind, Verb};
+use ioxide_model::name::source_name;
+use ioxide_model::source::Span;
+
+use super::expression::{RewriteContext, neighbours, rewrites};
+use super::{EditCandidate, Rewrite, choice_bits};
+use crate::failure::FailurePoint;
+use crate::scope::{ModelScope, TransitionPlace, TypedName, WrittenExpr, walk};
+
+/// The greatest number of conditions that are tried as a guard of one transition. Chosen by feel.
+const MAX_CONDITIONS: usize = 80;
+/// The greatest number of values that are tried for one assignment. Chosen by feel.
+const MAX_VALUES: usize = 24;
+
+/// Adds every change of the transition at `place`.
+pub(super) fn changes(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    place: TransitionPlace<'_>,
+    found: &mut Vec<EditCandidate>,
+) {
+    let site =
+        Site { scope, failure, place, name: scope.name_of(place), fields: scope.fields_of(place.transition) };
+    site.guards(found);
+    site.shared_bounds(found);
+    site.pins(found);
+    site.messages(found);
+    site.updates(found);
+    site.clocks(found);
+    site.targets(found);
+    site.sources(found);
+    site.removal(found);
+}
+
+/// Adds the changes by which a transition of another state comes to the states of the failure.
+pub(super) fn elsewhere(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    place: TransitionPlace<'_>,
+    found: &mut Vec<EditCandidate>,
+) {
+    let gate = place.transition.gate.as_ref();
+    let is_wanted = match (&failure.observed_gate, place.transition.verb) {
+        (Some(observed), Verb::Emit) => gate.is_some_and(|gate| gate.text == *observed),
+        (_, Verb::Internal) => true,
+        (_, Verb::On | Verb::Emit | Verb::Quiet) => false,
+    };
+    if !is_wanted {
+        return;
+    }
+    let site =
+        Site { scope, failure, place, name: scope.name_of(place), fields: scope.fields_of(place.transition) };
+    site.sources(found);
+}
+
+/// A transition that is changed.
+struct Site<'a> {
+    scope: &'a ModelScope<'a>,
+    failure: &'a FailurePoint,
+    place: TransitionPlace<'a>,
+    name: String,
+    fields: &'a [TypedName],
+}
+
+impl Site<'_> {
+    fn transition(&self) -> &TransitionDecl {
+        self.place.transition
+    }
+
+    fn cx(&self) -> RewriteContext<'_> {
+        RewriteContext { scope: self.scope, failure: self.failure, fields: self.fields }
+    }
+
+    fn add(&self, found: &mut Vec<EditCandidate>, rewrites: Vec<Rewrite>, reason: String) {
+        found.push(self.scope.candidate(rewrites, reason));
+    }
+
+    /// Adds the rewrites of one expression.
+    fn add_all(&self, found: &mut Vec<EditCandidate>, all: Vec<Rewrite>, expr: &Expr, role: &str) {
+        for rewrite in all {
+            let changed = self.changed_text(expr, &rewrite);
+            let reason = format!("{}: {role} is `{changed}`", self.name);
+            self.add(found, vec![rewrite], reason);
+        }
+    }
+
+    /// Returns the text of `expr` after `rewrite`, on one line.
+    fn changed_text(&self, expr: &Expr, rewrite: &Rewrite) -> String {
+        let (start, end) = (expr.span.start as usize, expr.span.end as usize);
+        let before = self.scope.text.get(start..rewrite.start).unwrap_or("");
+        let behind = self.scope.text.get(rewrite.end..end).unwrap_or("");
+        let text = format!("{before}{}{behind}", rewrite.text);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn guards(&self, found: &mut Vec<EditCandidate>) {
+        let transition = self.transition();
+        if let Some(guard) = &transition.guard {
+            self.add_all(found, rewrites(self.cx(), guard, Some("bool")), guard, "the guard");
+            self.removed_guard(found, guard);
+            let own = self.scope.slice(guard.span);
+            if !matches!(guard.kind, ExprKind::Not(_)) {
+                let reason = format!("{}: the guard is negated", self.name);
+                self.add(found, vec![Rewrite::of(guard.span, format!("!({own})"), 3.0)], reason);
+            }
+        }
+        for binding in &transition.lets {
+            let all = rewrites(self.cx(), &binding.value, None);
+            self.add_all(found, all, &binding.value, "the matched value");
+        }
+        let conditions = self.conditions();
+        let bits = 4.0 + choice_bits(conditions.len()) / 2.0;
+        for (condition, extra) in conditions {
+            for rewrite in self.with_condition(&condition, bits + extra) {
+                let reason = format!("{}: only if `{condition}`", self.name);
+                self.add(found, vec![rewrite], reason);
+            }
+        }
+    }
+
+    /// Moves a bound in all guards of the state that compare the same expression with it: cases that complete each
+    /// other, such as `n < 3` and `n >= 3`, are changed together.
+    fn shared_bounds(&self, found: &mut Vec<EditCandidate>) {
+        let (Some(state), Some(guard)) = (self.place.state, &self.transition().guard) else { return };
+        for (expr, literal) in self.bounds_of(guard) {
+            let own = (self.scope.slice(expr), self.scope.slice(literal));
+            let mut all: Vec<Span> = Vec::new();
+            for other in state.transitions.iter().filter_map(|other| other.guard.as_ref()) {
+                let same = self.bounds_of(other).into_iter();
+                let same = same.filter(|(expr, it)| (self.scope.slice(*expr), self.scope.slice(*it)) == own);
+                all.extend(same.map(|(_, literal)| literal));
+            }
+            // Once for all of them: by the first.
+            if all.len() < 2 || all.first() != Some(&literal) {
+                continue;
+            }
+            let seen = self.failure.values_of("int").cloned();
+            let mut texts: Vec<String> = neighbours(own.1).into_iter().chain(seen).collect();
+            texts.retain(|text| text != own.1);
+            for text in texts {
+                let rewrites = all.iter().map(|span| Rewrite::of(*span, text.clone(), 1.5)).collect();
+                let reason =
+                    format!("`{}` is compared with `{text}` everywhere in `{}`", own.0, state.name.text);
+                self.add(found, rewrites, reason);
+            }
+        }
+    }
+
+    /// Returns the expressions that a guard compares with a number, and the places of both.
+    fn bounds_of(&self, guard: &Expr) -> Vec<(Span, Span)> {
+        let mut found = Vec::new();
+        walk(guard, &mut |part| {
+            if let ExprKind::Compare(first, rest) = &part.kind
+                && let [(_, second)] = &rest[..]
+            {
+                match (&first.kind, &second.kind) {
+                    (_, ExprKind::Number(_)) => found.push((first.span, second.span)),
+                    (ExprKind::Number(_), _) => found.push((second.span, first.span)),
+                    _ => (),
+                }
+            }
+        });
+        found
+    }
+
+    fn removed_guard(&self, found: &mut Vec<EditCandidate>, guard: &Expr) {
+        // `when` and the space around it go too; a pattern in front of the guard keeps its `when`.
+        let end = guard.span.end as usize;
+        let before = self.scope.text.get(..guard.span.start as usize).unwrap_or("").trim_end();
+        let word = if self.transition().lets.is_empty() { "when" } else { "&&" };
+        let Some(head) = before.strip_suffix(word) else { return };
+        let rewrite = Rewrite { start: head.trim_end().len(), end, text: String::new(), bits: 4.0 };
+        self.add(found, vec![rewrite], format!("{}: without its guard", self.name));
+    }
+
+    /// The conditions that a guard may lack: those of the rest of the model and their opposites, and comparisons with
+    /// values that were seen. Each with the bits that it costs beyond the choice.
+    fn conditions(&self) -> Vec<(String, f64)> {
+        let mut all: Vec<(String, f64)> = Vec::new();
+        let mut add = |text: String, bits: f64| {
+            if all.len() < MAX_CONDITIONS && !all.iter().any(|(known, _)| *known == text) {
+                all.push((text, bits));
+            }
+        };
+        for sibling in self.siblings() {
+            let Some(guard) = &sibling.guard else { continue };
+            let written = self.scope.written(guard);
+            if self.scope.is_in_scope(&written, self.fields) {
+                add(self.opposite(guard), 0.0);
+                add(written.text, 0.5);
+            }
+        }
+        let atoms = self.scope.atoms.iter().filter(|atom| self.scope.is_in_scope(atom, self.fields));
+        for atom in atoms {
+            add(atom.text.clone(), 1.0);
+            add(negated(&atom.text), 1.0);
+        }
+        for (text, bits) in self.comparisons() {
+            add(text, bits);
+        }
+        all
+    }
+
+    /// The transitions beside this one, by which its guard may be the opposite of another.
+    fn siblings(&self) -> Vec<&TransitionDecl> {
+        let Some(state) = self.place.state else {
+            return self.scope.transitions().map(|place| place.transition).collect();
+        };
+        state.transitions.iter().filter(|other| other.span != self.transition().span).collect()
+    }
+
+    /// Returns the opposite of a guard: with the other sign if it is one comparison.
+    fn opposite(&self, guard: &Expr) -> String {
+        if let ExprKind::Compare(first, rest) = &guard.kind
+            && let [(sign, second)] = &rest[..]
+        {
+            let sign = match sign {
+                CmpOp::Eq => "!=",
+                CmpOp::Ne => "==",
+                CmpOp::Lt => ">=",
+                CmpOp::Le => ">",
+                CmpOp::Gt => "<=",
+                CmpOp::Ge => "<",
+            };
+            return format!("{} {sign} {}", self.scope.slice(first.span), self.scope.slice(second.span));
+        }
+        if let ExprKind::Not(inner) = &guard.kind {
+            return self.scope.slice(inner.span).to_owned();
+        }
+        negated(self.scope.slice(guard.span))
+    }
+
+    /// Comparisons of numbers and values of enums in scope with what was seen at the failure.
+    fn comparisons(&self) -> Vec<(String, f64)> {
+        let mut all = Vec::new();
+        let names = self.fields.iter().chain(&self.scope.vars);
+        for TypedName { name, ty } in names {
+            let written = source_name(name).into_owned();
+            match ty.as_str() {
+                "int" => {
+                    let literals = self.scope.literals.get("int").map_or(&[][..], Vec::as_slice);
+                    for value in self.failure.values_of("int").chain(literals).take(12) {
+                        for sign in ["==", "!=", "<", "<=", ">", ">="] {
+                            all.push((format!("{written} {sign} {value}"), 3.0));
+                        }
+                    }
+                    let others = self.fields.iter().chain(&self.scope.vars).filter(|other| other.ty == "int");
+                    for other in others.filter(|other| other.name != *name) {
+                        for sign in ["==", "!=", "<", "<="] {
+                            all.push((format!("{written} {sign} {}", source_name(&other.name)), 3.0));
+                        }
+                    }
+                }
+                "bool" => {
+                    all.push((written.clone(), 2.0));
+                    all.push((format!("!{written}"), 2.0));
+                }
+                other => {
+                    let values = self.scope.variants.iter().filter(|variant| variant.ty == other);
+                    for value in values {
+                        for sign in ["==", "!="] {
+                            all.push((format!("{written} {sign} {}", source_name(&value.name)), 2.0));
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the ways to add a condition to the guard: as a part of a conjunction, or as another case.
+    fn with_condition(&self, condition: &str, bits: f64) -> Vec<Rewrite> {
+        let transition = self.transition();
+        let is_whole = !condition.contains("&&") && !condition.contains("||") && !condition.contains("=>");
+        let part = if is_whole { condition.to_owned() } else { format!("({condition})") };
+        match (&transition.guard, transition.lets.last()) {
+            (Some(guard), _) => {
+                let own = self.scope.slice(guard.span);
+                let needs_brackets = !matches!(
+                    guard.kind,
+                    ExprKind::Compare(..)
+                        | ExprKind::And(_)
+                        | ExprKind::Name(_)
+                        | ExprKind::Not(_)
+                        | ExprKind::Method(..)
+                );
+                let bracketed = if needs_brackets { format!("({own})") } else { own.to_owned() };
+                let either = match guard.kind {
+                    ExprKind::And(_) => format!("({own}) || {part}"),
+                    _ => format!("{bracketed} || {part}"),
+                };
+                vec![
+                    Rewrite::of(guard.span, format!("{bracketed} && {part}"), bits),
+                    Rewrite::of(guard.span, either, bits + 1.0),
+                ]
+            }
+            (None, Some(binding)) => {
+                let at = binding.value.span.end as usize;
+                vec![Rewrite { start: at, end: at, text: format!(" && {part}"), bits }]
+            }
+            (None, None) => {
+                let at = self.scope.head_end(transition);
+                vec![Rewrite { start: at, end: at, text: format!(" when {condition}"), bits }]
+            }
+        }
+    }
+
+    fn pins(&self, found: &mut Vec<EditCandidate>) {
+        let transition = self.transition();
+        for (at, pin) in transition.pins.iter().enumerate() {
+            let field = self.fields.iter().find(|field| field.name == pin.field.text);
+            let ty = field.map(|field| field.ty.as_str());
+            let role = format!("`{}`", pin.field.text);
+            let mut all = rewrites(self.cx(), &pin.value, ty);
+            let own = self.scope.slice(pin.value.span);
+            let gate = transition.gate.as_ref().map(|gate| gate.text.clone()).unwrap_or_default();
+            let elsewhere = self.scope.pinned.get(&(gate, pin.field.text.clone()));
+            let others = elsewhere.into_iter().flatten().filter(|other| other.text != own);
+            all.extend(
+                others.take(MAX_VALUES).map(|other| Rewrite::of(pin.value.span, other.text.clone(), 3.0)),
+            );
+            if let Some(ty) = ty {
+                let seen: Vec<&String> = self.failure.values_of(ty).take(8).collect();
+                all.extend(seen.into_iter().map(|text| Rewrite::of(pin.value.span, text.clone(), 6.0)));
+            }
+            self.add_all(found, all, &pin.value, &role);
+            self.removed_pin(found, at);
+        }
+        self.swapped_pins(found);
+    }
+
+    /// Leaves out one pin: its field may have any value.
+    fn removed_pin(&self, found: &mut Vec<EditCandidate>, at: usize) {
+        let pins = &self.transition().pins;
+        let (start, end) = match (pins.get(at + 1), at) {
+            (Some(next), _) => (pins[at].field.span.start as usize, next.field.span.start as usize),
+            (None, 0) => {
+                let Some(gate) = &self.transition().gate else { return };
+                (gate.span.end as usize, self.scope.head_end(self.transition()))
+            }
+            (None, _) => (pins[at - 1].value.span.end as usize, pins[at].value.span.end as usize),
+        };
+        let rewrite = Rewrite { start, end, text: String::new(), bits: 6.0 };
+        let reason = format!("{}: `{}` may have any value", self.name, pins[at].field.text);
+        self.add(found, vec![rewrite], reason);
+    }
+
+    /// Swaps the values of two pins.
+    fn swapped_pins(&self, found: &mut Vec<EditCandidate>) {
+        let pins = &self.transition().pins;
+        for (at, one) in pins.iter().enumerate() {
+            for other in &pins[at + 1..] {
+                let [a, b] = [one, other].map(|pin| self.scope.slice(pin.value.span));
+                if a != b {
+                    let reason =
+                        format!("{}: `{}` and `{}` swapped", self.name, one.field.text, other.field.text);
+                    let swap =
+                        vec![Rewrite::of(one.value.span, b, 1.5), Rewrite::of(other.value.span, a, 1.5)];
+                    self.add(found, swap, reason);
+                }
+            }
+        }
+    }
+
+    /// Another message of the same direction with the same types of fields, or any if no field is named.
+    fn messages(&self, found: &mut Vec<EditCandidate>) {
+        let transition = self.transition();
+        let Some(gate) = &transition.gate else { return };
+        let Some(own) = self.scope.message(&gate.text) else { return };
+        let direction = |it: DirectionDecl| it == DirectionDecl::Output;
+        let others: Vec<_> = self
+            .scope
+            .messages
+            .iter()
+            .filter(|other| other.name != own.name && direction(other.direction) == direction(own.direction))
+            .collect();
+        let bits = 3.0 + choice_bits(others.len()) / 2.0;
+        for other in others {
+            let renamed = source_name(&other.name).into_owned();
+            let is_seen = self.failure.observed_gate.as_ref() == Some(&other.name);
+            let bits = if is_seen { 2.5 } else { bits };
+            let has_same_fields = transition
+                .pins
+                .iter()
+                .all(|pin| other.fields.iter().any(|field| field.name == pin.field.text));
+            let reason = format!("{}: the message is `{}`", self.name, other.name);
+            if has_same_fields {
+                self.add(found, vec![Rewrite::of(gate.span, renamed, bits)], reason);
+                continue;
+            }
+            // Fields of the same types in the same order: only their names change.
+            let types =
+                |fields: &[TypedName]| fields.iter().map(|field| field.ty.clone()).collect::<Vec<_>>();
+            if types(&own.fields) == types(&other.fields) {
+                let rename = |name: &Name| {
+                    let at = own.fields.iter().position(|field| field.name == name.text)?;
+                    Some(Rewrite::of(name.span, source_name(&other.fields[at].name), 0.5))
+                };
+                let pins = transition.pins.iter().filter_map(|pin| rename(&pin.field));
+                let all = std::iter::once(Rewrite::of(gate.span, renamed, bits)).chain(pins).collect();
+                self.add(found, all, reason);
+            } else if transition.verb == Verb::Emit && is_seen {
+                let rewrite = Rewrite {
+                    start: gate.span.start as usize,
+                    end: self.scope.head_end(transition),
+                    text: renamed,
+                    bits: bits + 3.0,
+                };
+                self.add(found, vec![rewrite], reason);
+            }
+        }
+    }
+
+    fn updates(&self, found: &mut Vec<EditCandidate>) {
+        let transition = self.transition();
+        for (at, update) in transition.updates.iter().enumerate() {
+            self.removed_update(found, at);
+            match &update.kind {
+                UpdateKind::Assign(name, value) => {
+                    let ty = self.scope.type_of_name(&name.text, &[]);
+                    let mut all = rewrites(self.cx(), value, ty.as_deref());
+                    let own = self.scope.slice(value.span);
+                    let others = self.values_for(&name.text);
+                    let bits = 3.0 + choice_bits(others.len()) / 2.0;
+                    let others = others.into_iter().filter(|other| other != own);
+                    all.extend(others.map(|other| Rewrite::of(value.span, other, bits)));
+                    self.add_all(found, all, value, &format!("the new `{}`", name.text));
+                }
+                UpdateKind::Put(name, key, value) => {
+                    let role = format!("a part of `{}`", name.text);
+                    for expr in [key, value] {
+                        self.add_all(found, rewrites(self.cx(), expr, None), expr, &role);
+                    }
+                }
+                UpdateKind::Reset(_) => (),
+            }
+        }
+        for (name, value, bits) in self.new_assignments() {
+            let reason = format!("{}: also `{name} = {value}`", self.name);
+            let rewrite = self.with_update(&format!("{} = {value}", source_name(&name)), bits);
+            self.add(found, vec![rewrite], reason);
+        }
+    }
+
+    fn removed_update(&self, found: &mut Vec<EditCandidate>, at: usize) {
+        let updates = &self.transition().updates;
+        let own = self.scope.slice(updates[at].span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let (start, end) = match (updates.get(at + 1), at) {
+            (Some(next), _) => (updates[at].span.start as usize, next.span.start as usize),
+            (None, 0) => self.scope.update_block(self.transition()),
+            (None, _) => (updates[at - 1].span.end as usize, updates[at].span.end as usize),
+        };
+        if self.scope.text.get(start..end).unwrap_or("//").contains("//") {
+            return;
+        }
+        let rewrite = Rewrite { start, end, text: String::new(), bits: 2.5 };
+        self.add(found, vec![rewrite], format!("{}: without `{own}`", self.name));
+    }
+
+    /// Returns an addition to the updates.
+    fn with_update(&self, update: &str, bits: f64) -> Rewrite {
+        let transition = self.transition();
+        match transition.updates.last() {
+            Some(last) => {
+                let at = last.span.end as usize;
+                Rewrite { start: at, end: at, text: format!(", {update}"), bits }
+            }
+            None => {
+                let at = self.scope.guard_end(transition);
+                Rewrite { start: at, end: at, text: format!(" {{ {update} }}"), bits }
+            }
+        }
+    }
+
+    /// The assignments that the transition may lack.
+    fn new_assignments(&self) -> Vec<(String, String, f64)> {
+        new_assignments(self.scope, self.failure, self.transition(), self.fields)
+    }
+
+    /// The values that may be assigned to a variable.
+    fn values_for(&self, name: &str) -> Vec<String> {
+        values_for(self.scope, self.failure, name, self.fields)
+    }
+
+    fn clocks(&self, found: &mut Vec<EditCandidate>) {
+        let transition = self.transition();
+        let resets = |clock: &str| {
+            transition
+                .updates
+                .iter()
+                .any(|update| matches!(&update.kind, UpdateKind::Reset(it) if it.text == clock))
+        };
+        for clock in &self.scope.clocks {
+            if !resets(clock) {
+                let reason = format!("{}: also `reset {clock}`", self.name);
+                let update = format!("reset {}", source_name(clock));
+                self.add(found, vec![self.with_update(&update, 3.0)], reason);
+                for update in &transition.updates {
+                    if let UpdateKind::Reset(name) = &update.kind {
+                        let reason = format!("{}: `reset {clock}` in place of `{}`", self.name, name.text);
+                        self.add(found, vec![Rewrite::of(name.span, source_name(clock), 2.5)], reason);
+                    }
+                }
+            }
+        }
+    }
+
+    fn targets(&self, found: &mut Vec<EditCandidate>) {
+        let transition = self.transition();
+        let here = self.place.state.map(|state| state.name.text.as_str());
+        let now = transition.target.as_ref().map(|target| target.text.as_str()).or(here);
+        let others: Vec<_> =
+            self.scope.states.iter().filter(|state| Some(state.name.text.as_str()) != now).collect();
+        let bits = 2.0 + choice_bits(others.len()) / 2.0;
+        for state in others {
+            let name = source_name(&state.name.text).into_owned();
+            let rewrite = match &transition.target {
+                Some(target) => Rewrite::of(target.span, name, bits),
+                None => {
+                    let at = transition.span.end as usize;
+                    Rewrite { start: at, end: at, text: format!(" -> {name}"), bits }
+                }
+            };
+            self.add(found, vec![rewrite], format!("{}: it leads to `{}`", self.name, state.name.text));
+        }
+    }
+
+    /// Moves the transition to a state of the failure, or away from where it is.
+    fn sources(&self, found: &mut Vec<EditCandidate>) {
+        let transition = self.transition();
+        let Some(own) = self.place.state else { return };
+        // An attribute or doc comment would have to move too; its place is not known well enough.
+        if !transition.meta.docs.is_empty() || !transition.meta.attrs.is_empty() {
+            return;
+        }
+        let others: Vec<_> =
+            self.scope.states.iter().filter(|state| state.name.span != own.name.span).collect();
+        let bits = 5.0 + choice_bits(others.len()) / 2.0;
+        for state in others {
+            let target = transition
+                .target
+                .as_ref()
+                .map_or_else(|| format!(" -> {}", source_name(&own.name.text)), |_| String::new());
+            let text = format!("{}{target}", self.scope.slice(transition.span));
+            let Some(insertion) = self.scope.insertion(state, &text) else { continue };
+            let (start, end) = self.scope.line_of(transition);
+            let removal = Rewrite { start, end, text: String::new(), bits };
+            let reason = format!("{} starts at `{}`", self.name, state.name.text);
+            self.add(found, vec![removal, Rewrite { bits: 0.0, ..insertion }], reason);
+        }
+    }
+
+    fn removal(&self, found: &mut Vec<EditCandidate>) {
+        let (start, end) = self.scope.line_of(self.transition());
+        let removal = Rewrite { start, end, text: String::new(), bits: 5.0 };
+        self.add(found, vec![removal], format!("{} is left out", self.name));
+    }
+}
+
+/// Returns the negation of a condition.
+fn negated(text: &str) -> String {
+    match text.strip_prefix('!') {
+        Some(inner) if !inner.contains(' ') => inner.to_owned(),
+        _ if text.contains(' ') => format!("!({text})"),
+        _ => format!("!{text}"),
+    }
+}
+
+/// Returns the assignments that a transition may lack, each with its cost.
+pub(super) fn new_assignments(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    transition: &TransitionDecl,
+    fields: &[TypedName],
+) -> Vec<(String, String, f64)> {
+    let is_assigned = |name: &str| {
+        transition.updates.iter().any(|update| match &update.kind {
+            UpdateKind::Assign(other, _) | UpdateKind::Put(other, ..) => other.text == name,
+            UpdateKind::Reset(_) => false,
+        })
+    };
+    let mut all = Vec::new();
+    for var in &scope.vars {
+        if is_assigned(&var.name) {
+            continue;
+        }
+        let values = values_for(scope, failure, &var.name, fields);
+        let bits = 4.0 + choice_bits(values.len()) / 2.0;
+        all.extend(values.into_iter().map(|value| (var.name.clone(), value, bits)));
+    }
+    let spread = choice_bits(all.len()) / 4.0;
+    all.iter_mut().for_each(|(_, _, bits)| *bits += spread);
+    all
+}
+
+/// Returns the values that may be assigned to a variable: what is assigned to it elsewhere, what has its type.
+fn values_for(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    name: &str,
+    fields: &[TypedName],
+) -> Vec<String> {
+    let Some(ty) = scope.type_of_name(name, &[]) else { return Vec::new() };
+    let written = source_name(name).into_owned();
+    let mut all: Vec<String> = Vec::new();
+    let mut add = |text: String| {
+        if all.len() < MAX_VALUES && text != written && !all.contains(&text) {
+            all.push(text);
+        }
+    };
+    let elsewhere = scope.assigned.get(name).into_iter().flatten();
+    elsewhere
+        .filter(|other: &&WrittenExpr| scope.is_in_scope(other, fields))
+        .for_each(|it| add(it.text.clone()));
+    if let Some(initial) = scope.initial_of(name) {
+        add(initial);
+    }
+    scope.names_of_type(&ty, fields).into_iter().for_each(&mut add);
+    match ty.as_str() {
+        "bool" => {
+            ["true", "false"].into_iter().map(str::to_owned).chain([format!("!{written}")]).for_each(&mut add)
+        }
+        "int" => {
+            add(format!("{written} + 1"));
+            add(format!("{written} - 1"));
+            for field in fields.iter().filter(|field| field.ty == "int") {
+                let field = source_name(&field.name);
+                add(format!("{written} + {field}"));
+                add(format!("{written} - {field}"));
+            }
+            failure.values_of("int").take(6).cloned().for_each(&mut add);
+        }
+        collection if collection.starts_with("list<") || collection.starts_with("set<") => {
+            let item = collection.split_once('<').and_then(|(_, rest)| rest.strip_suffix('>')).unwrap_or("");
+            let is_list = collection.starts_with("list<");
+            for one in scope.names_of_type(item, fields) {
+                if is_list {
+                    add(format!("{written} + [{one}]"));
+                } else {
+                    add(format!("{written}.with({one})"));
+                    add(format!("{written}.without({one})"));
+                }
+            }
+            add(if is_list { "[]".into() } else { "{}".into() });
+        }
+        _ => (),
+    }
+    all
+}

@@ -1,0 +1,153 @@
+//! The judgement of one model by recorded runs.
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::term::TermNode;
+use ioxide_run::judge::judge_watching;
+use ioxide_smt::solver::Solver;
+use ioxide_symex::{Belief, Ctx, Monitor, SwitchOffer, list_offers};
+use rustc_hash::FxHashSet;
+
+use crate::RepairError;
+use crate::failure::{FailureCollector, FailurePoint};
+use crate::runs::ReplayableRun;
+
+/// The bits that a value costs that the model leaves open. Chosen by feel: about one of ten usual values.
+const OPEN_VALUE_BITS: f64 = 4.0;
+/// The bits that an observation costs of which the model says nothing. Chosen by feel: more than any guess about it.
+const UNSPECIFIED_BITS: f64 = 8.0;
+/// The number of states of a belief that count for the prediction of an observation. Chosen by feel.
+const MAX_STATES: usize = 8;
+/// The number of steps of one run that are predicted. Chosen by feel: later ones repeat what the first have shown.
+const MAX_PREDICTED: usize = 200;
+
+/// The judgement of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RunJudgement {
+    /// The position of the label at which the run became impossible; `None` if all are allowed.
+    pub(crate) forbidden_at: Option<usize>,
+    /// True if nothing is known from some label on.
+    pub(crate) is_unknown: bool,
+    /// The position of the first input that the model does not mention.
+    pub(crate) unspecified_at: Option<usize>,
+    /// The number of labels.
+    pub(crate) steps: usize,
+}
+
+impl RunJudgement {
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.forbidden_at.is_some()
+    }
+}
+
+/// Judges a run.
+pub(crate) fn judge_run(
+    model: &mut Model,
+    solver: &mut dyn Solver,
+    run: &ReplayableRun,
+) -> Result<RunJudgement, RepairError> {
+    judge_with(model, solver, run, &mut |_, _, _, _| ())
+}
+
+/// Judges a run and returns its failure; `None` if there is none.
+pub(crate) fn failure_of(
+    model: &mut Model,
+    solver: &mut dyn Solver,
+    run: &ReplayableRun,
+) -> Result<Option<FailurePoint>, RepairError> {
+    let mut collector = FailureCollector::default();
+    let mut labels: Vec<Label> = Vec::new();
+    let judged = judge_with(model, solver, run, &mut |_, monitor, label, _| {
+        collector.note(monitor);
+        labels.push(label.clone());
+    })?;
+    let cx = Ctx::new(model, solver);
+    Ok(judged.is_forbidden().then(|| collector.into_failure(&cx, &labels)))
+}
+
+/// Returns the bits that the observations of a run cost where the model is known: the less it predicts, the more.
+pub(crate) fn prediction_bits(
+    model: &mut Model,
+    solver: &mut dyn Solver,
+    run: &ReplayableRun,
+) -> Result<f64, RepairError> {
+    let mut bits = 0.0;
+    judge_with(model, solver, run, &mut |cx, monitor, label, at| {
+        if at < MAX_PREDICTED {
+            bits += observation_bits(cx, monitor.belief(), label);
+        }
+    })?;
+    Ok(bits)
+}
+
+fn judge_with(
+    model: &mut Model,
+    solver: &mut dyn Solver,
+    run: &ReplayableRun,
+    watch: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, &Label, usize),
+) -> Result<RunJudgement, RepairError> {
+    let unfit = |reason| RepairError::UnfitRun { run: run.name.clone(), reason };
+    let read = run.read(model).map_err(unfit)?;
+    let mut cx = Ctx::new(model, solver);
+    let labels = &read.trace.labels;
+    let judged = judge_watching(&mut cx, &read.trace, &read.config, &mut |cx, monitor, at| {
+        watch(cx, monitor, &labels[at], at);
+    });
+    Ok(RunJudgement {
+        forbidden_at: judged.forbidden.is_some().then(|| judged.steps.saturating_sub(1)),
+        is_unknown: judged.unknown.is_some(),
+        unspecified_at: judged.unspecified,
+        steps: labels.len(),
+    })
+}
+
+/// Returns the bits that `label` costs after `belief`: the logarithm of the number of observations that were as likely.
+fn observation_bits(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> f64 {
+    let gate = match label {
+        Label::Output(gate, _) => Some(*gate),
+        Label::Quiescence => None,
+        Label::Input(..) | Label::Delay(_) => return 0.0,
+    };
+    let states = match belief {
+        Belief::Concrete(states) => states,
+        Belief::Unspecified => return UNSPECIFIED_BITS,
+        Belief::Symbolic(_) => return 0.0,
+    };
+    let mut is_silence_possible = false;
+    let mut known = FxHashSet::default();
+    let mut offers: Vec<SwitchOffer> = Vec::new();
+    for state in states.iter().take(MAX_STATES) {
+        let here = list_offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal));
+        is_silence_possible |= here.is_empty();
+        let outputs = here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
+        offers.extend(outputs.filter(|offer| known.insert((offer.gate, offer.when))));
+    }
+    let choices = offers.len() + usize::from(is_silence_possible);
+    let own = offers.iter().filter(|offer| Some(offer.gate) == gate);
+    let open = own.map(|offer| open_fields(cx, offer)).min().unwrap_or(0);
+    (choices.max(1) as f64).log2() + OPEN_VALUE_BITS * open as f64
+}
+
+/// Returns the number of fields that an offer does not fix.
+fn open_fields(cx: &Ctx<'_>, offer: &SwitchOffer) -> usize {
+    let fields = &cx.sts.gates[offer.gate].fields;
+    let mut facts = Vec::new();
+    let mut todo = vec![offer.when];
+    while let Some(term) = todo.pop() {
+        match cx.pool.node(term) {
+            TermNode::And(list) => todo.extend(list.iter().copied()),
+            _ => facts.push(term),
+        }
+    }
+    let is_fixed = |field: &&ioxide_model::term::VarId| {
+        facts.iter().any(|&fact| match *cx.pool.node(fact) {
+            TermNode::Eq(a, b) => [(a, b), (b, a)].into_iter().any(|(one, other)| {
+                matches!(cx.pool.node(one), TermNode::Var(var) if *var == **field) && cx.pool.is_ground(other)
+            }),
+            TermNode::Not(inner) => matches!(cx.pool.node(inner), TermNode::Var(var) if *var == **field),
+            TermNode::Var(var) => var == **field,
+            _ => false,
+        })
+    };
+    fields.iter().filter(|field| !is_fixed(field)).count()
+}

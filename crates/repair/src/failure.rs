@@ -1,0 +1,173 @@
+//! The failure of a run as candidates see it: where the model may have been, what was seen, what could have mattered.
+
+use ioxide_model::label::{Label, readable};
+use ioxide_model::source::{FileId, Span};
+use ioxide_model::sts::{LocId, Sts};
+use ioxide_model::term::TermPool;
+use ioxide_model::value::Value;
+use ioxide_symex::{Belief, Ctx, Monitor};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The number of states of a belief that are looked at. Chosen by feel: a larger belief says little about values.
+const MAX_STATES: usize = 16;
+/// The number of values of one type that are tried. Chosen by feel.
+const MAX_SEEN: usize = 24;
+
+/// The facts about a forbidden label.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FailurePoint {
+    /// The message that was seen; `None` for silence, and for time that passed.
+    pub(crate) observed_gate: Option<String>,
+    /// The values of its fields, as text.
+    pub(crate) observed_values: Vec<String>,
+    /// The names of the locations before it.
+    places: FxHashSet<String>,
+    /// The values that variables had before it, by name.
+    held: FxHashMap<String, FxHashSet<String>>,
+    /// The values that were seen or held, by type.
+    seen: FxHashMap<String, Vec<String>>,
+    /// The switches that the model could take or refuse on the way, with their distance from the failure in steps.
+    reachable: FxHashMap<Span, usize>,
+}
+
+/// Collects a failure while a trace is judged.
+#[derive(Debug, Default)]
+pub(crate) struct FailureCollector {
+    /// The locations before each label.
+    places: Vec<FxHashSet<LocId>>,
+    /// The belief before the last label.
+    last: Option<Belief>,
+}
+
+impl FailureCollector {
+    /// Notes the states before the next label.
+    pub(crate) fn note(&mut self, monitor: &Monitor) {
+        let belief = monitor.belief();
+        let places = match belief {
+            Belief::Concrete(states) => states.iter().map(|state| state.loc).collect(),
+            Belief::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
+            Belief::Unspecified => FxHashSet::default(),
+        };
+        self.places.push(places);
+        self.last = Some(belief.clone());
+    }
+
+    /// Returns the failure of `labels`, the last of which is forbidden.
+    pub(crate) fn into_failure(self, cx: &Ctx<'_>, labels: &[Label]) -> FailurePoint {
+        let mut failure = FailurePoint::default();
+        let steps = self.places.len();
+        for (at, places) in self.places.iter().enumerate() {
+            for switch in cx.sts.switches.iter().filter(|switch| places.contains(&switch.source)) {
+                let distance = steps - 1 - at;
+                let known = failure.reachable.entry(switch.span).or_insert(distance);
+                *known = (*known).min(distance);
+            }
+        }
+        failure.note_observed(cx, labels);
+        failure.note_states(cx, self.last.as_ref(), self.places.last());
+        failure
+    }
+}
+
+impl FailurePoint {
+    /// Returns the number of steps between the failure and the last time that the model could take, or refuse, the
+    /// transition at `span`; `None` if it never could.
+    pub(crate) fn distance(&self, file: FileId, span: Span) -> Option<usize> {
+        let is_inside =
+            |other: &Span| other.file == file && other.start <= span.end && span.start <= other.end;
+        self.reachable.iter().filter(|(other, _)| is_inside(other)).map(|(_, distance)| *distance).min()
+    }
+
+    /// Returns whether both failures are the same message, or silence, at the same locations.
+    pub(crate) fn is_same_kind(&self, other: &Self) -> bool {
+        self.observed_gate == other.observed_gate && self.places == other.places
+    }
+
+    /// Returns whether the model may have been at this location before the failure.
+    pub(crate) fn is_at(&self, place: &str) -> bool {
+        self.places.contains(place)
+    }
+
+    /// Returns whether a variable may have had this value before the failure.
+    pub(crate) fn has_value(&self, name: &str, value: &str) -> bool {
+        self.held.get(name).is_some_and(|values| values.contains(value))
+    }
+
+    /// The values of a type that were seen or held, the observed ones first.
+    pub(crate) fn values_of(&self, ty: &str) -> impl Iterator<Item = &String> {
+        self.seen.get(ty).into_iter().flatten()
+    }
+
+    fn note_observed(&mut self, cx: &Ctx<'_>, labels: &[Label]) {
+        let mut is_last = true;
+        // The forbidden label first, then those before it: what came last is most likely to matter.
+        for label in labels.iter().rev().take(6) {
+            match label {
+                Label::Input(gate, values) | Label::Output(gate, values) => {
+                    if is_last && matches!(label, Label::Output(..)) {
+                        self.observed_gate = Some(cx.sts.gates[*gate].name.to_string());
+                        let texts = values.iter().map(|value| cx.pool.show_value(value));
+                        self.observed_values = texts.collect();
+                    }
+                    values.iter().for_each(|value| self.note_value(cx.pool, value));
+                }
+                Label::Delay(time) => self.note_text("real", format!("{}s", readable(time))),
+                Label::Quiescence => (),
+            }
+            is_last = false;
+        }
+    }
+
+    fn note_states(&mut self, cx: &Ctx<'_>, belief: Option<&Belief>, places: Option<&FxHashSet<LocId>>) {
+        let places = places.into_iter().flatten();
+        self.places.extend(places.flat_map(|&loc| place_names(cx.sts, loc)));
+        let Some(Belief::Concrete(states)) = belief else { return };
+        if let Some(composition) = &cx.sts.composition {
+            for state in states.iter().take(MAX_STATES) {
+                let text = composition.places_text(|var| state.values.get(var).cloned());
+                let names = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).map(str::to_owned);
+                self.places.extend(names);
+            }
+        }
+        for state in states.iter().take(MAX_STATES) {
+            for (var, value) in state.values.iter() {
+                let name = cx.pool.var_info(var).name.to_string();
+                self.held.entry(name).or_default().insert(cx.pool.show_value(value));
+                self.note_value(cx.pool, value);
+            }
+        }
+    }
+
+    fn note_value(&mut self, pool: &TermPool, value: &Value) {
+        let text = pool.show_value(value);
+        match value {
+            Value::Int(n) => {
+                self.note_text("int", text);
+                for by in [1, -1] {
+                    let near = n + ioxide_model::number::Int::from(by);
+                    self.note_text("int", pool.show_value(&Value::Int(near)));
+                }
+            }
+            Value::Real(time) => self.note_text("real", format!("{}s", readable(time))),
+            Value::Bool(_) | Value::Collection(_) => (),
+            Value::Str(_) => self.note_text("string", text),
+            Value::Data(data) => {
+                let ty = pool.data(data.data).name.to_string();
+                self.note_text(&ty, text);
+            }
+        }
+    }
+
+    fn note_text(&mut self, ty: &str, text: String) {
+        // A negative number in front of an operator needs brackets.
+        let text = if text.starts_with('-') { format!("({text})") } else { text };
+        let known = self.seen.entry(ty.to_owned()).or_default();
+        if known.len() < MAX_SEEN && !known.contains(&text) {
+            known.push(text);
+        }
+    }
+}
+
+fn place_names(sts: &Sts, loc: LocId) -> Vec<String> {
+    vec![sts.locations[loc].name.to_string()]
+}
