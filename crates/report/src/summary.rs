@@ -25,8 +25,8 @@ use ioxide_record::event::{
 use ioxide_record::failure_id::failure_id;
 use ioxide_record::reporter::Reporter;
 
-use self::runs::OpenRuns;
 pub use self::runs::RunSummary;
+use self::runs::{OpenRuns, TakenSwitches, insert_name};
 pub use self::shrunk::ShrunkSummary;
 pub use self::tally::{OutcomeCounts, Reasons};
 use crate::control_characters::excerpt;
@@ -88,6 +88,8 @@ pub struct Summary {
     pub values: SentValues,
     /// The figures by operation of a system that is asked by HTTP.
     pub operations: OperationTable,
+    /// The switches taken in the runs that ended, as these runs tell at their end.
+    settled: TakenSwitches,
     runs: OpenRuns,
 }
 
@@ -246,6 +248,7 @@ impl Summary {
             EventKind::CampaignFinished(told) => {
                 // A step may have seemed to take a switch that no explanation of its whole run takes.
                 self.possible.retain(|switch| !told.never.contains(switch));
+                self.certain.retain(|switch| !told.never.contains(switch));
                 self.finished = Some(told.clone());
             }
         }
@@ -317,6 +320,19 @@ impl Summary {
         self.runs.run_of_event(event).apply_step(step);
     }
 
+    /// Counts the switches of a run that ended: by its paths where they differ from its steps, else by its steps.
+    fn settle_switches(&mut self, by_steps: &TakenSwitches, told: &RunFinished) {
+        let by_paths = told.taken.as_ref().map(TakenSwitches::from_counts);
+        self.settled.add(by_paths.as_ref().unwrap_or(by_steps));
+        if by_paths.is_none() {
+            return;
+        }
+        // A step takes back nothing that it seemed to cover when it was counted; only a rebuilt set does.
+        let mut all = self.settled.clone();
+        self.runs.open_runs().for_each(|run| all.add(&run.switches));
+        (self.certain, self.possible) = (all.certain, all.possible);
+    }
+
     fn end_run(&mut self, told: &RunFinished, time_ns: u64) -> EndedRun {
         let run = self.runs.end_run(told.run);
         self.counts.add_outcome(told.outcome);
@@ -332,11 +348,13 @@ impl Summary {
                     insert_name(&mut self.certain, switch);
                 }
             }
+            self.settled.add(&TakenSwitches::from_counts(&thinned.taken));
         }
         for (switch, _) in told.taken.iter().flatten().filter(|(_, (certain, _))| *certain > 0) {
             self.operations.cover(switch);
-            insert_name(&mut self.certain, switch);
         }
+        self.settle_switches(&run.switches, told);
+        debug_assert!(self.certain.is_subset(&self.possible), "what is certain is possible");
         match told.outcome {
             RunOutcome::Inconclusive => {
                 self.missed += u64::from(run.has_missed_goal());
@@ -419,13 +437,6 @@ impl Summary {
     /// Returns the kind among whose first runs is `run`.
     fn failure_kind_of(&mut self, run: u64) -> Option<&mut FailureSummary> {
         self.kinds.iter_mut().find(|kind| kind.first.contains(&run))
-    }
-}
-
-/// Inserts `name`, and copies it only if it is new: most switches are in the set already.
-fn insert_name(set: &mut BTreeSet<String>, name: &str) {
-    if !set.contains(name) {
-        set.insert(name.to_owned());
     }
 }
 

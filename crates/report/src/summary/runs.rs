@@ -1,7 +1,8 @@
 //! The runs under way: their last steps and verdicts.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use ioxide_model::label::certain_switch;
 use ioxide_record::event::{
     Event, Explanation, RunStarted, StepRecord, SystemTrouble, VerdictRecord, VerdictWord,
 };
@@ -46,6 +47,48 @@ pub struct RunSummary {
     pub trouble: Option<SystemTrouble>,
     /// The id of the failure; empty if the run has no verdict.
     pub failure_id: String,
+    /// The switches taken, as far as its steps tell.
+    pub(super) switches: TakenSwitches,
+}
+
+/// The labels of the switches that were taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TakenSwitches {
+    /// Those certainly taken.
+    pub(super) certain: BTreeSet<String>,
+    /// Those possibly taken, the certain ones included.
+    pub(super) possible: BTreeSet<String>,
+}
+
+impl TakenSwitches {
+    /// Returns the switches that were taken at least once, by the certain and the possible times.
+    pub(super) fn from_counts(counts: &BTreeMap<String, (u64, u64)>) -> Self {
+        let names = |is_counted: fn(&(u64, u64)) -> bool| {
+            counts.iter().filter(|(_, times)| is_counted(times)).map(|(name, _)| name.clone()).collect()
+        };
+        Self { certain: names(|times| times.0 > 0), possible: names(|times| times.0 > 0 || times.1 > 0) }
+    }
+
+    /// Adds those of `other`.
+    pub(super) fn add(&mut self, other: &Self) {
+        other.certain.iter().for_each(|name| insert_name(&mut self.certain, name));
+        other.possible.iter().for_each(|name| insert_name(&mut self.possible, name));
+    }
+
+    /// Adds the switches that explain one step.
+    fn add_step(&mut self, switches: &[String]) {
+        switches.iter().for_each(|name| insert_name(&mut self.possible, name));
+        if let Some(switch) = certain_switch(switches) {
+            insert_name(&mut self.certain, switch);
+        }
+    }
+}
+
+/// Adds a name; a name that is there already is not copied.
+pub(super) fn insert_name(set: &mut BTreeSet<String>, name: &str) {
+    if !set.contains(name) {
+        set.insert(name.to_owned());
+    }
 }
 
 impl RunSummary {
@@ -92,6 +135,7 @@ impl RunSummary {
             self.last.pop_front();
         }
         self.last.push_back(ChartStep::new(&step.label));
+        self.switches.add_step(&step.switches);
     }
 
     pub(super) fn apply_verdict(&mut self, verdict: &VerdictRecord) {
@@ -174,6 +218,11 @@ pub(super) struct OpenRuns {
 impl OpenRuns {
     pub(super) fn n_open(&self) -> usize {
         self.open.len()
+    }
+
+    /// Returns the runs under way.
+    pub(super) fn open_runs(&self) -> impl Iterator<Item = &RunSummary> {
+        self.open.values()
     }
 
     /// Returns the number of runs given up: too many were under way, or one of the same number began.

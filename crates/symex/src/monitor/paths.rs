@@ -23,6 +23,7 @@ use std::sync::Arc;
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, LocId, SwitchId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Monitor;
 use super::belief::Belief;
@@ -49,10 +50,10 @@ struct PathCount {
     possible: u64,
 }
 
-/// The items on the paths to a node; what is missing lies on none of them. Nodes share it until one of them changes: a
-/// step copies the tallies of all nodes in all orders, and most copies stay as they are.
+/// The items on the paths to a node, sorted; what is missing lies on none of them. Nodes share it until one of them
+/// changes: a step copies the tallies of all nodes in all orders, and most copies stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct PathTally(Arc<BTreeMap<PathItem, PathCount>>);
+struct PathTally(Arc<Vec<(PathItem, PathCount)>>);
 
 /// The place of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,56 +93,69 @@ impl PathTally {
         let pair = last.map(|last| PathItem::Pair(last, switch));
         let counts = Arc::make_mut(&mut self.0);
         for item in pair.into_iter().chain([PathItem::Switch(switch)]) {
-            let count = counts.entry(item).or_default();
-            count.certain += 1;
-            count.possible += 1;
+            let at = counts.binary_search_by_key(&item, |(known, _)| *known).unwrap_or_else(|at| {
+                counts.insert(at, (item, PathCount::default()));
+                at
+            });
+            counts[at].1.certain += 1;
+            counts[at].1.possible += 1;
         }
     }
 
-    /// Adds the paths of `other`; returns whether that changed anything.
+    /// Adds the paths of `other`; returns whether that changed anything: lowered what is certain, or raised what is
+    /// possible.
     fn join(&mut self, other: &Self) -> bool {
-        if !self.is_changed_by(other) {
-            return false;
-        }
-        let counts = Arc::make_mut(&mut self.0);
-        for (item, mine) in &mut *counts {
-            mine.certain = mine.certain.min(other.0.get(item).map_or(0, |theirs| theirs.certain));
-        }
-        for (item, theirs) in other.0.iter() {
-            let mine = counts.entry(*item).or_default();
-            mine.possible = mine.possible.max(theirs.possible);
-        }
-        true
-    }
-
-    /// Returns whether joining `other` lowers what is certain, or raises what is possible.
-    fn is_changed_by(&self, other: &Self) -> bool {
         if Arc::ptr_eq(&self.0, &other.0) {
             return false;
         }
-        let is_lowered = self
-            .0
-            .iter()
-            .any(|(item, mine)| other.0.get(item).map_or(0, |theirs| theirs.certain) < mine.certain);
-        is_lowered
-            || other
-                .0
-                .iter()
-                .any(|(item, theirs)| theirs.possible > self.0.get(item).map_or(0, |mine| mine.possible))
+        let mut joined = Vec::with_capacity(self.0.len());
+        for (item, mine, theirs) in merge_tallies(self, other) {
+            let certain = mine.certain.min(theirs.certain);
+            joined.push((item, PathCount { certain, possible: mine.possible.max(theirs.possible) }));
+        }
+        let is_changed = *self.0 != joined;
+        if is_changed {
+            self.0 = Arc::new(joined);
+        }
+        is_changed
     }
 
-    /// Removes `times` of `item`, which lie on every path.
-    fn remove(&mut self, item: PathItem, times: u64) {
-        if let Entry::Occupied(mut entry) = Arc::make_mut(&mut self.0).entry(item) {
-            let count = entry.get_mut();
-            debug_assert!(count.certain >= times, "what is removed lies on every path");
-            count.certain -= times;
-            count.possible -= times;
-            if count.possible == 0 {
-                entry.remove();
+    /// Returns the tally without `certain`, sorted items that lie on every path, each so many times.
+    fn without(&self, certain: &[(PathItem, u64)]) -> Self {
+        let mut certain = certain.iter().peekable();
+        let mut left = Vec::with_capacity(self.0.len());
+        for &(item, mut count) in self.0.iter() {
+            if let Some((_, times)) = certain.next_if(|(taken, _)| *taken == item) {
+                count.certain -= times;
+                count.possible -= times;
+            }
+            if count.possible > 0 {
+                left.push((item, count));
             }
         }
+        debug_assert!(certain.next().is_none(), "what is removed lies on every path");
+        Self(Arc::new(left))
     }
+}
+
+/// Returns the items of both tallies in order, each with its counts in the first and in the second.
+fn merge_tallies<'t>(
+    first: &'t PathTally,
+    second: &'t PathTally,
+) -> impl Iterator<Item = (PathItem, PathCount, PathCount)> + 't {
+    let (mut mine, mut theirs) = (first.0.iter().peekable(), second.0.iter().peekable());
+    std::iter::from_fn(move || {
+        let least = match (mine.peek(), theirs.peek()) {
+            (Some((one, _)), Some((other, _))) => *one.min(other),
+            (Some((item, _)), None) | (None, Some((item, _))) => *item,
+            (None, None) => return None,
+        };
+        let count =
+            |found: Option<&(PathItem, PathCount)>| found.map_or(PathCount::default(), |found| found.1);
+        let here = count(mine.next_if(|(item, _)| *item == least));
+        let there = count(theirs.next_if(|(item, _)| *item == least));
+        Some((least, here, there))
+    })
 }
 
 /// The step of a belief by a label, as the paths follow it.
@@ -235,11 +249,6 @@ impl PathLog {
                 }
             }
         }
-    }
-
-    /// Returns the items of all paths together.
-    fn join_all(&self) -> PathTally {
-        join_tallies(self.nodes.values())
     }
 }
 
@@ -393,15 +402,23 @@ impl Monitor {
         if self.lost_states().is_some() {
             return Vec::new();
         }
-        let all = self.join_paths().0;
-        let certain: Vec<_> =
-            all.iter().filter(|(_, n)| n.certain > 0).map(|(item, n)| (*item, n.certain)).collect();
+        let certain = self.certain_items();
         if certain.is_empty() {
             return certain;
         }
+        // Most tallies are shared by many nodes and orders: each is changed once, and what comes of it is shared again.
+        // The old ones are kept until the end, so that no new one is found at the address of another.
+        let mut changed: FxHashMap<*const Vec<(PathItem, PathCount)>, (PathTally, PathTally)> =
+            FxHashMap::default();
         for log in self.courses.iter_mut().filter_map(|course| course.state.paths_mut()) {
             for tally in log.nodes.values_mut() {
-                certain.iter().for_each(|&(item, times)| tally.remove(item, times));
+                let old = std::mem::take(tally);
+                let address = Arc::as_ptr(&old.0);
+                let entry = changed.entry(address).or_insert_with(|| {
+                    let new = old.without(&certain);
+                    (old, new)
+                });
+                *tally = entry.1.clone();
             }
         }
         self.certain.extend(certain.iter().map(|(item, _)| *item));
@@ -420,14 +437,36 @@ impl Monitor {
         self.join_paths().0.iter().map(|(item, count)| (*item, count.possible)).collect()
     }
 
+    /// Returns the items that lie on every path and were not taken yet, each with the fewest times.
+    fn certain_items(&self) -> Vec<(PathItem, u64)> {
+        let mut tallies = self.distinct_tallies();
+        let Some(first) = tallies.next() else { return Vec::new() };
+        let of_first = first.0.iter().filter(|(_, count)| count.certain > 0);
+        let mut certain: Vec<_> = of_first.map(|(item, count)| (*item, count.certain)).collect();
+        // After most labels nothing new is certain, and a few tallies show it.
+        while let Some(tally) = tallies.next().filter(|_| !certain.is_empty()) {
+            let mut counts = tally.0.iter().peekable();
+            certain.retain_mut(|(item, times)| {
+                while counts.next_if(|(other, _)| other < item).is_some() {}
+                *times = counts
+                    .peek()
+                    .filter(|(other, _)| other == item)
+                    .map_or(0, |(_, n)| n.certain.min(*times));
+                *times > 0
+            });
+        }
+        certain
+    }
+
     /// Returns the items of the paths of all orders together.
     fn join_paths(&self) -> PathTally {
-        let mut tallies =
-            self.courses.iter().filter_map(|course| course.state.paths()).map(PathLog::join_all);
-        let mut all = tallies.next().unwrap_or_default();
-        for tally in tallies {
-            all.join(&tally);
-        }
-        all
+        join_tallies(self.distinct_tallies())
+    }
+
+    /// Returns the tallies of all orders, those that are shared once.
+    fn distinct_tallies(&self) -> impl Iterator<Item = &PathTally> {
+        let logs = self.courses.iter().filter_map(|course| course.state.paths());
+        let mut seen = FxHashSet::default();
+        logs.flat_map(|log| log.nodes.values()).filter(move |tally| seen.insert(Arc::as_ptr(&tally.0)))
     }
 }
