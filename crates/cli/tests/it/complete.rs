@@ -9,8 +9,25 @@ const METER: &str = "examples/fsm/meter.iox";
 fn a_suite_passes_on_the_model_and_says_what_that_proves() {
     let sut = format!("model:{ATM}");
     let done = ["guarantee: if the system has at most 2 states over 6 input classes"];
-    check(&["test", ATM, "--tester", "complete", "--sut", &sut, "--seed", "1"], 0, &done);
-    let part = ["test", ATM, "--tester", "complete", "--sut", &sut, "--seed", "1", "--runs", "3"];
+    check(
+        &["test", ATM, "--tester", "complete", "--sut", &sut, "--seed", "1", "--time-limit", "none"],
+        0,
+        &done,
+    );
+    let part = [
+        "test",
+        ATM,
+        "--tester",
+        "complete",
+        "--sut",
+        &sut,
+        "--seed",
+        "1",
+        "--time-limit",
+        "none",
+        "--runs",
+        "3",
+    ];
     check(&part, 0, &["guarantee: none yet; after all", "suite: 3 of"]);
     check(&["test", ATM, "--tester", "complete:extra", "--sut", &sut], 2, &["complete:extra=1"]);
 }

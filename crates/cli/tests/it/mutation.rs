@@ -254,8 +254,10 @@ fn a_killed_analysis_goes_on_where_it_was() {
 
 #[test]
 fn the_killing_suite_finds_a_fault_in_a_live_system() {
-    let suite =
-        |sut: &str| ioxide(&["test", "examples/adder.iox", "--sut", sut, "--tester", "kill", "--seed", "1"]);
+    let suite = |sut: &str| {
+        let tester = ["--tester", "kill", "--seed", "1", "--time-limit", "none"];
+        ioxide(&[&["test", "examples/adder.iox", "--sut", sut][..], &tester].concat())
+    };
     assert_eq!(suite("model:examples/adder.iox").status.code(), Some(0));
     let mutant = suite("model:examples/adder.iox#r2-guard-neg-1");
     assert_eq!(mutant.status.code(), Some(1), "{}", String::from_utf8_lossy(&mutant.stdout));

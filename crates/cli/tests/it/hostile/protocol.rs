@@ -114,5 +114,5 @@ fn a_socket_that_misbehaves() {
     check(&tcp(false, |_| hang()), FAIL, &["no `sent`"]);
     check(&tcp(true, drop), FAIL, &["closed the connection"]);
     let refused = format!("kind = \"tcp\"\naddress = \"{}\"", nobody());
-    check(&refused, TROUBLE, &["cannot start", "refused"]);
+    check(&refused, TROUBLE, &["cannot connect to", "refused"]);
 }
