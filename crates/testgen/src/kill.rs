@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, LocId, StateVar, Sts, Switch};
@@ -98,6 +98,10 @@ impl Optimisation {
     }
 }
 
+/// The number of product states that are explored before differences are looked for near places reached beforehand.
+/// Chosen by feel: a model of five states is through by then.
+const STATES_BEFORE_PLACES: usize = 50;
+
 /// The text that names no optimisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownOptimisation(pub String);
@@ -147,8 +151,8 @@ pub struct MutationAnalysis {
     index: SystemIndex,
     /// True if the specification is in one state after every trace.
     deterministic: bool,
-    /// The places that the specification reaches, shared by all workers; none with a graph, which is as good.
-    reached: Arc<ReachedBeliefs>,
+    /// The places that the specification reaches, shared by all workers; explored for the first mutant that needs them.
+    reached: Arc<OnceLock<ReachedBeliefs>>,
 }
 
 impl MutationAnalysis {
@@ -177,19 +181,7 @@ impl MutationAnalysis {
         };
         let sts = cx.sts;
         let (live, index) = (liveness(cx, sts), SystemIndex::new(cx, sts));
-        // With a bound on the depth or under another completion, a difference there would answer another question.
-        let has_places = graph.is_none()
-            && config.uses(Optimisation::ReachedPlaces)
-            && config.bounds.max_depth == u32::MAX
-            && config.completion == InputCompletion::Angelic;
-        let halt = cx.halt();
-        let is_over = || halt.halt_reason().is_some();
-        let reached = if has_places {
-            ReachedBeliefs::collect(cx.pool, sts, &is_over)
-        } else {
-            ReachedBeliefs::default()
-        };
-        let reached = Arc::new(reached);
+        let reached = Arc::new(OnceLock::new());
         Self { config: config.clone(), graph, live, index, deterministic, reached }
     }
 
@@ -242,11 +234,28 @@ impl MutationAnalysis {
             inputs: InputRule::Free,
             limits,
         };
-        if let Some(witness) = self.find_near(cx, &product, mutant, watch) {
-            return without_search(ConformAnswer::Fails(Box::new(witness)));
-        }
         let analysed = self.config.uses(Optimisation::MutationAnalysis);
         let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
+        if self.may_search_near(mutant) {
+            // Most differences are near the start, where the search in breadth finds the shortest one at once. What it
+            // does not find there may be far away, where it never gets.
+            let mut is_cut = false;
+            let mut first_states = |effort: &SearchEffort| {
+                is_cut = effort.states >= STATES_BEFORE_PLACES;
+                if is_cut { ControlFlow::Break(()) } else { watch(effort) }
+            };
+            let first = decide(cx, &product, &self.options(), &mut shortcut, &names, &mut first_states);
+            if !matches!(first.answer, ConformAnswer::Unknown(_)) {
+                return first;
+            }
+            if let Some(witness) = self.find_near(cx, &product, mutant, watch) {
+                return without_search(ConformAnswer::Fails(Box::new(witness)));
+            }
+            if !is_cut {
+                // It ended at a bound of its own, where it would end again.
+                return first;
+            }
+        }
         let verdict = decide(cx, &product, &self.options(), &mut shortcut, &names, watch);
         match verdict.answer {
             // A state of the graph may stand for more than the mutant reaches: what looked unsafe there is
@@ -258,7 +267,18 @@ impl MutationAnalysis {
         }
     }
 
-    /// Looks for a difference near the places at which the change matters; none of them shows another initial value.
+    /// Returns whether differences of `mutant` are looked for near places reached beforehand. With a graph that is not
+    /// needed; with a bound on the depth or under another completion, a difference there would answer another question;
+    /// and no place shows another initial value.
+    fn may_search_near(&self, mutant: &Mutant) -> bool {
+        self.graph.is_none()
+            && self.config.uses(Optimisation::ReachedPlaces)
+            && self.config.bounds.max_depth == u32::MAX
+            && self.config.completion == InputCompletion::Angelic
+            && !mutant.starts_otherwise()
+    }
+
+    /// Looks for a difference near the places at which the change matters.
     fn find_near(
         &self,
         cx: &mut Ctx<'_>,
@@ -266,11 +286,12 @@ impl MutationAnalysis {
         mutant: &Mutant,
         watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
     ) -> Option<ConformWitness> {
-        if self.reached.is_empty() || mutant.starts_otherwise() {
-            return None;
-        }
+        let reached = self.reached.get_or_init(|| {
+            let halt = cx.halt();
+            ReachedBeliefs::collect(cx.pool, product.spec.sts, &|| halt.halt_reason().is_some())
+        });
         let changes: Vec<_> = mutant.switches().map(|(id, after)| ChangedSwitch { id, after }).collect();
-        difference_near(cx, product, &self.reached, &changes, watch)
+        difference_near(cx, product, reached, &changes, watch)
     }
 
     fn without_search(&self, cx: &mut Ctx<'_>, mutant: &Mutant, imp: &Sts) -> Option<ConformProof> {

@@ -83,11 +83,6 @@ impl ReachedBeliefs {
         search.and_then(|search| search.collect_beliefs(pool, is_over).ok()).unwrap_or_default()
     }
 
-    /// Returns whether nothing was reached, so that nothing can be found.
-    pub fn is_empty(&self) -> bool {
-        self.beliefs.is_empty()
-    }
-
     /// Returns the traces to the nearest places at which one of `changes` matters, at most [`MAX_PLACES`].
     pub fn places(&self, pool: &TermPool, spec: &Sts, changes: &[ChangedSwitch<'_>]) -> Vec<&[Label]> {
         let pairs: Vec<SwitchPair<'_>> =
