@@ -99,8 +99,8 @@ impl Optimisation {
 }
 
 /// The number of product states that are explored before differences are looked for near places reached beforehand.
-/// Chosen by feel: a model of five states is through by then.
-const STATES_BEFORE_PLACES: usize = 50;
+/// Chosen by feel: small models are through by then, and it is a small share of what a large one takes.
+const STATES_BEFORE_PLACES: usize = 16;
 
 /// The text that names no optimisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
