@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
 
 use ioxide_model::sts::{GateId, Model};
 use ioxide_project::connect::ConnectError;
@@ -13,9 +15,9 @@ use ioxide_record::event::OperationRecord;
 use ioxide_record::secrets::Secrets;
 use ioxide_run::clock::patience::Patience;
 use ioxide_symex::Ctx;
-use ioxide_wire::adapter::disturbed::{OutsideConnector, OutsideControl};
 use ioxide_wire::adapter::model::ModelAdapter;
-use ioxide_wire::adapter::shared::FaultKind;
+use ioxide_wire::adapter::played::share_played;
+use ioxide_wire::adapter::shared::{ClientConnector, FaultKind, SystemControl};
 use ioxide_wire::adapter::{Adapter, AdapterError, ClockKind, Interrupt, RemoteConnection, SutSpec};
 
 use crate::exit::{CliError, ExitStatus};
@@ -145,7 +147,7 @@ impl<'s> SystemOpener<'s> {
         act: impl FnOnce(&mut dyn Adapter) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
         match self.system {
-            SystemUnderTest::Model(model) => self.play(model, seed, act),
+            SystemUnderTest::Model(model) => self.play(model, seed, |adapter| act(adapter)),
             SystemUnderTest::Outside(system) => self.reach(
                 system.source.describe_instance(instance, &Instances::of_model(&self.interface))?,
                 instance,
@@ -160,11 +162,11 @@ impl<'s> SystemOpener<'s> {
         &self,
         seed: u64,
         faults: &[FaultKind],
-        act: impl FnOnce(&mut OutsideControl, &OutsideConnector) -> Result<T, CliError>,
+        act: impl FnOnce(&mut dyn SystemControl, &dyn ClientConnector) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
-        let SystemUnderTest::Outside(system) = self.system else {
-            return Err(CliError::usage("`--clients`: a model that ioxide simulates has one client")
-                .help("give a system to which several clients can connect"));
+        let system = match self.system {
+            SystemUnderTest::Model(model) => return self.play_shared(model, seed, faults, act),
+            SystemUnderTest::Outside(system) => system,
         };
         let described = system.source.describe_instance(0, &Instances::of_model(&self.interface))?;
         let connection = described.connection(Interrupt::from_flag(&STOP))?;
@@ -175,12 +177,50 @@ impl<'s> SystemOpener<'s> {
         act(&mut control, &connector)
     }
 
+    /// Plays `model` in a thread of its own for several clients, and lets `act` have it.
+    fn play_shared<T>(
+        &self,
+        model: &Model,
+        seed: u64,
+        faults: &[FaultKind],
+        act: impl FnOnce(&mut dyn SystemControl, &dyn ClientConnector) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        if let Some(fault) = faults.first() {
+            let problem = format!("`--faults {fault}`: a model that ioxide simulates has no faults");
+            return Err(CliError::usage(problem).help("give a system that ioxide starts, or connects to"));
+        }
+        if model.sts.is_timed() {
+            return Err(CliError::usage("`--clients`: a simulated model with clocks has one client")
+                .help("give a model without clocks, or a system"));
+        }
+        let (mut control, connector, tasks) = share_played();
+        let (ready, started) = channel();
+        thread::scope(|scope| {
+            // The player belongs to its thread, so it is made there. It ends when nobody can ask it any more.
+            scope.spawn(move || {
+                let played = self.play(model, seed, |adapter| {
+                    ready.send(Ok(())).ok();
+                    tasks.serve(adapter);
+                    Ok(())
+                });
+                if let Err(error) = played {
+                    ready.send(Err(error)).ok();
+                }
+            });
+            let begun =
+                started.recv().unwrap_or_else(|_| Err(CliError::usage("the model cannot be simulated")));
+            let result = begun.and_then(|()| act(&mut control, &connector));
+            drop((control, connector));
+            result
+        })
+    }
+
     /// Plays `model` as the system and gives it to `act`.
     fn play<T>(
         &self,
         model: &Model,
         seed: u64,
-        act: impl FnOnce(&mut dyn Adapter) -> Result<T, CliError>,
+        act: impl FnOnce(&mut ModelAdapter<'_>) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
         let (mut model, mut solver) = (model.clone(), self.solver.make()?);
         let adapter = ModelAdapter::new(&self.interface, Ctx::new(&mut model, &mut *solver), seed);

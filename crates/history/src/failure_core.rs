@@ -26,6 +26,10 @@ const MAX_ATTEMPT: u64 = 20_000;
 /// when it is reached is not called minimal, and with more it would be smaller.
 const MAX_ATTEMPTS: usize = 2_000;
 
+/// The greatest number of configurations of one attempt, and of all, where values are only carried. Chosen by feel:
+/// these configurations are large, and with many operations left out there are many of them.
+const MAX_TOKEN_WORK: (u64, u64) = (2_000, 20_000);
+
 /// The greatest number of operations before the last cut for which a core is sought that starts from the beginning.
 /// Chosen by feel: each attempt searches all of them again; beyond it the core starts at the cut, and shows its state
 /// instead of how it came about.
@@ -167,8 +171,11 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
         let operations: Vec<SearchedOperation> = past.iter().map(|&at| self.operations[at]).collect();
         let limits = self.attempt_limits(work);
         let Ok(belief) = find_ends(self.space, &operations, self.start, &limits, work) else { return };
-        debug_assert_ne!(belief, BeliefId::EMPTY, "the search for an order passed this cut");
-        if matches!(belief, BeliefId::EMPTY | BeliefId::UNSPECIFIED) {
+        if belief == BeliefId::EMPTY {
+            // The search with tokens can pass a cut before it has placed everything; the past is enough then.
+            return self.keep_the_past(past, work);
+        }
+        if belief == BeliefId::UNSPECIFIED {
             return;
         }
         self.present = rest;
@@ -179,6 +186,17 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
         // The order that works as long as possible has to start at the cut as well.
         if let Some(failed) = self.attempt(work) {
             self.failed = failed;
+        }
+    }
+
+    /// Drops all operations but those of the `past`, which have no order either.
+    fn keep_the_past(&mut self, past: Vec<usize>, work: &mut SearchWork) {
+        let (present, required) = (self.present.clone(), self.required.clone());
+        self.required.retain(|at| past.contains(at));
+        self.present = past;
+        match self.attempt(work) {
+            Some(failed) => self.failed = failed,
+            None => (self.present, self.required) = (present, required),
         }
     }
 
@@ -203,6 +221,7 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
     /// Relaxes operations, many at once at first, until none can be relaxed any more. Returns false as soon as the core
     /// is known to have more than `max_size` operations.
     fn relax_operations(&mut self, max_size: usize, work: &mut SearchWork) -> bool {
+        let begun = work.configurations;
         let mut size = self.required.len().div_ceil(2);
         while size > 0 {
             let mut at = 0;
@@ -212,7 +231,9 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
             let mut needed_chunks = 0;
             while at < self.required.len() {
                 let chunk: Vec<usize> = self.required[at..self.required.len().min(at + size)].to_vec();
-                if self.attempts >= MAX_ATTEMPTS || self.config.limits.halt.halt_reason().is_some() {
+                let is_long = work.prefers_tokens && work.configurations - begun > MAX_TOKEN_WORK.1;
+                let is_over = self.attempts >= MAX_ATTEMPTS || is_long;
+                if is_over || self.config.limits.halt.halt_reason().is_some() {
                     self.is_minimal = false;
                     return self.required.len() <= max_size;
                 }
@@ -278,7 +299,8 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
 
     fn attempt_limits(&self, work: &SearchWork) -> SearchLimits {
         let halt = self.config.limits.halt.clone();
-        SearchLimits { max_configurations: work.configurations + MAX_ATTEMPT, halt }
+        let most = if work.prefers_tokens { MAX_TOKEN_WORK.0 } else { MAX_ATTEMPT };
+        SearchLimits { max_configurations: work.configurations + most, halt, ..self.config.limits.clone() }
     }
 
     fn finish(self) -> FailureCore {

@@ -8,6 +8,7 @@
 //! *Promises.* A history is called inconsistent only if no such order exists. If a limit was reached, the verdict is
 //! unknown. Nothing here touches files, the clock or the network.
 
+mod carried;
 mod failure_core;
 mod history;
 mod judge;
@@ -17,6 +18,7 @@ pub mod read;
 mod search;
 mod sequential;
 mod space;
+mod token;
 mod workload;
 pub mod write;
 
@@ -28,7 +30,7 @@ pub use crate::judge::{HistoryConfig, HistoryJudgement, HistoryVerdict, judge_hi
 pub use crate::live::{LiveHistory, LiveVerdict};
 pub use crate::partition::{HistoryPartition, PartKey, PartitionObstacle};
 pub use crate::search::{
-    Consistency, FailedSearch, SearchLimits, SearchOutcome, SearchedOperation, UnknownCause,
+    Consistency, FailedSearch, SearchLimits, SearchOutcome, SearchedOperation, TokenUse, UnknownCause,
 };
 pub use crate::sequential::{NotSequential, OperationPath, SequenceRule, SequentialModel, prove_sequential};
 pub use crate::space::{BeliefId, LostCause, OperationClass, OperationClassId, StateSpace};

@@ -13,6 +13,10 @@ use crate::search::{
 };
 use crate::space::{BeliefId, OperationClass, StateSpace};
 
+/// The greatest number of configurations that are looked at to find all states that are possible at a cut. Chosen by
+/// feel: for a burst of a few clients there are fewer, and if there are more, the burst goes on.
+const MAX_SETTLING: u64 = 20_000;
+
 /// The verdict on the events so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiveVerdict {
@@ -135,8 +139,13 @@ impl<'c, 'm> LiveHistory<'c, 'm> {
             return judged;
         }
         // All states possible here can be many more than one order needs. If they are too many, the burst goes on.
+        let most = match limits.max_configurations {
+            0 => MAX_SETTLING,
+            limit => limit.min(MAX_SETTLING),
+        };
+        let limits = SearchLimits { max_configurations: most, ..limits.clone() };
         let mut work = SearchWork::default();
-        match find_ends(&mut self.space, &self.burst, self.start, limits, &mut work) {
+        match find_ends(&mut self.space, &self.burst, self.start, &limits, &mut work) {
             Err(_) => LiveVerdict::Pending,
             Ok(belief) => {
                 debug_assert_ne!(belief, BeliefId::EMPTY, "there is an order");

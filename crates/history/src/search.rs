@@ -13,11 +13,15 @@
 //!   ([`HistoryPartition::overwriting`]). So writes that run at the same time do not multiply.
 //! - **Where nothing is pending, everything before is settled**: configurations there differ in the belief alone.
 //!
+//! Operations that store different values still multiply where their order is seen only later, as in queues. If the
+//! search does not end soon, a second one decides only when a value is seen which operation stored it (`tokens.rs`).
+//!
 //! [`SequentialModel::is_pure`]: crate::SequentialModel::is_pure
 //! [`HistoryPartition::overwriting`]: crate::HistoryPartition
 
 mod chains;
 mod instants;
+mod tokens;
 
 use std::fmt;
 
@@ -46,13 +50,44 @@ impl Consistency {
     }
 }
 
+/// The greatest number of bytes that a search takes, if nothing else is said. Chosen by feel: it is reached within a
+/// minute or not at all, and the program needs some 40 megabytes besides.
+const DEFAULT_MAX_MEMORY: usize = 128 << 20;
+
+/// The use of the search with tokens, for histories of models that carry values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TokenUse {
+    /// If the search without tokens does not end soon.
+    #[default]
+    IfNeeded,
+    /// At once: for comparisons.
+    AtOnce,
+    /// Never: for comparisons.
+    Never,
+}
+
 /// The limits of a search.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct SearchLimits {
     /// The greatest number of configurations that are looked at; 0 for no limit.
     pub max_configurations: u64,
+    /// The greatest number of bytes for what is remembered, roughly; 0 for no limit.
+    pub max_memory: usize,
+    /// The use of the search with tokens.
+    pub tokens: TokenUse,
     /// The signal to stop.
     pub halt: Halt,
+}
+
+impl Default for SearchLimits {
+    fn default() -> Self {
+        Self {
+            max_configurations: 0,
+            max_memory: DEFAULT_MAX_MEMORY,
+            tokens: TokenUse::default(),
+            halt: Halt::default(),
+        }
+    }
 }
 
 /// The reason why the search found neither an order nor that there is none.
@@ -60,6 +95,8 @@ pub struct SearchLimits {
 pub enum UnknownCause {
     /// This many configurations were looked at.
     Configurations(u64),
+    /// So many bytes were needed to remember what was looked at.
+    Memory(usize),
     /// The search was halted.
     Halted(Halted),
     /// States may be missing.
@@ -72,6 +109,9 @@ impl fmt::Display for UnknownCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Configurations(n) => write!(f, "the limit of {n} configurations was reached"),
+            Self::Memory(bytes) => {
+                write!(f, "the limit of {} megabytes for the search was reached", bytes >> 20)
+            }
             Self::Halted(halted) => halted.fmt(f),
             Self::Lost(cause) => cause.fmt(f),
             Self::TooManyRunning(n) => write!(f, "more than {n} operations run at the same time"),
@@ -131,6 +171,8 @@ pub struct FailedSearch {
 #[derive(Default)]
 pub(crate) struct SearchWork {
     pub(crate) configurations: u64,
+    /// True once a search with tokens decided what the one without did not.
+    pub(crate) prefers_tokens: bool,
 }
 
 /// The number of configurations between two looks at the halt signal, a power of two. Chosen by feel: few enough that a
@@ -151,6 +193,15 @@ impl SearchWork {
         }
         Ok(())
     }
+
+    /// Looks at the memory from time to time; an error if it is too much.
+    fn check_memory(&self, bytes: impl FnOnce() -> usize, limits: &SearchLimits) -> Result<(), UnknownCause> {
+        let is_due = limits.max_memory != 0 && self.configurations.is_multiple_of(HALT_INTERVAL);
+        if is_due && bytes() > limits.max_memory {
+            return Err(UnknownCause::Memory(limits.max_memory));
+        }
+        Ok(())
+    }
 }
 
 /// Looks for an order of `operations` from the belief `start`.
@@ -163,7 +214,7 @@ pub(crate) fn find_order(
     work: &mut SearchWork,
 ) -> SearchOutcome {
     let problem = SearchProblem { consistency, operations, start };
-    let found = match run_search(space, problem, SearchGoal::Order, limits, work) {
+    let found = match search_with_tokens(space, problem, limits, work) {
         // Only now it matters whether the model left something open. Both runs reach the same configurations, so if
         // the first met no input that the model does not mention, the second would not either.
         Ok(SearchOutcome::NoOrder(failed)) if space.saw_unspecified() => {
@@ -180,6 +231,42 @@ pub(crate) fn find_order(
         (Ok(SearchOutcome::NoOrder(_)), Some(lost)) => SearchOutcome::Unknown(UnknownCause::Lost(lost)),
         (Ok(outcome), _) => outcome,
         (Err(cause), _) => SearchOutcome::Unknown(cause),
+    }
+}
+
+/// The number of configurations up to which the search without tokens has the first try, and so many more for each
+/// operation. Chosen by feel: histories without many values in no order are decided by then.
+const FIRST_TRY: (u64, u64) = (1_000, 10);
+
+/// Looks for an order, with tokens if the search without them would take long.
+fn search_with_tokens(
+    space: &mut StateSpace<'_, '_>,
+    problem: SearchProblem<'_>,
+    limits: &SearchLimits,
+    work: &mut SearchWork,
+) -> Result<SearchOutcome, UnknownCause> {
+    let SearchProblem { consistency, operations, start } = problem;
+    let is_plain = limits.tokens == TokenUse::Never || space.model().carried.is_empty();
+    if consistency == Consistency::Sequential || is_plain {
+        return run_search(space, problem, SearchGoal::Order, limits, work);
+    }
+    let first = work.configurations + FIRST_TRY.0 + FIRST_TRY.1 * operations.len() as u64;
+    let is_limited = limits.max_configurations != 0 && limits.max_configurations <= first;
+    if limits.tokens == TokenUse::IfNeeded && !work.prefers_tokens && !is_limited {
+        let limits = SearchLimits { max_configurations: first, ..limits.clone() };
+        match run_search(space, problem, SearchGoal::Order, &limits, work) {
+            Err(UnknownCause::Configurations(_)) => (),
+            decided => return decided,
+        }
+    }
+    let found = match tokens::TokenSearch::new(space, operations, start) {
+        Some(search) => search?.run(limits, work)?,
+        None => None,
+    };
+    work.prefers_tokens |= found.is_some();
+    match found {
+        Some(found) => Ok(found),
+        None => run_search(space, problem, SearchGoal::Order, limits, work),
     }
 }
 
@@ -223,6 +310,6 @@ pub(crate) fn find_ends(
     let ends = search.into_ends();
     match space.lost_cause() {
         Some(lost) => Err(UnknownCause::Lost(lost)),
-        None => Ok(space.unite(ends)),
+        None => space.unite(ends).ok_or(UnknownCause::Lost(LostCause::States)),
     }
 }

@@ -19,8 +19,11 @@ use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::{
-    Ctx, LiveVars, PathCondition, Store, SwitchStep, SymState, can_react, quiescence_condition, take_switch,
+    Ctx, LiveVars, PathCondition, Store, SwitchStep, SymState, can_react, decide_by_sizes,
+    quiescence_condition, take_switch,
 };
+
+use crate::carried::CarriedFields;
 
 /// The greatest number of internal steps in a row that are followed; more count as a loop. Chosen by feel: models that
 /// people write have a few.
@@ -59,6 +62,8 @@ pub struct SequentialModel {
     pub live: LiveVars,
     /// True if every input is accepted with all values in every idle state, as far as that could be proved.
     pub accepts_all_inputs: bool,
+    /// The fields whose values no condition depends on.
+    pub(crate) carried: CarriedFields,
     pure_operations: BTreeSet<(GateId, GateId)>,
 }
 
@@ -160,7 +165,11 @@ pub fn prove_sequential(cx: &mut Ctx<'_>) -> Result<SequentialModel, NotSequenti
     let accepts_all_inputs = proof.idle.iter().all(|&loc| accepts_all_inputs(cx, &proof.start, loc));
     let pure_operations = find_pure_operations(cx.sts, &proof.paths, &proof.start, &live);
     let SequenceProof { paths, idle, start, .. } = proof;
-    Ok(SequentialModel { paths, idle, start, live, accepts_all_inputs, pure_operations })
+    let carried = CarriedFields::default();
+    let mut model =
+        SequentialModel { paths, idle, start, live, accepts_all_inputs, carried, pure_operations };
+    model.carried = CarriedFields::find(cx, &model);
+    Ok(model)
 }
 
 impl SequentialModel {
@@ -170,6 +179,13 @@ impl SequentialModel {
         let field = cx.pool.indexed_var(field, 1);
         let mut paths = self.paths.iter().filter(|path| path.input == input);
         paths.any(|path| path.facts.iter().any(|&fact| cx.pool.mentions(fact, field)))
+    }
+
+    /// Returns the positions of the fields of an input whose values are only stored and answered, so that its operations
+    /// can be placed before it is known which of them is which.
+    #[must_use]
+    pub fn carried_fields(&self, input: GateId) -> &[usize] {
+        self.carried.of(input)
     }
 
     /// Returns whether an operation with these messages never changes the state, whatever the state and the values.
@@ -341,7 +357,7 @@ fn check_answered(cx: &mut Ctx<'_>, state: &SymState, input: SwitchId) -> Result
     let stuck = cx.pool.substitute(stuck, &names);
     let mut facts = state.path.facts().to_vec();
     facts.push(stuck);
-    match cx.decide(&facts) {
+    match decide_by_sizes(cx, &facts) {
         SolverDecision::Unsat => Ok(()),
         SolverDecision::Sat => Err(NotSequential::at(input, SequenceRule::NoAnswer)),
         SolverDecision::Unknown(why) => Err(NotSequential::at(input, SequenceRule::Undecided(why))),
@@ -375,7 +391,7 @@ fn accepts_all_inputs(cx: &mut Ctx<'_>, store: &Store, loc: LocId) -> bool {
         let accepted = cx.pool.or(guards);
         let accepted = cx.pool.substitute(accepted, &names);
         let refused = cx.pool.not(accepted);
-        cx.decide(&[quiet, refused]) == SolverDecision::Unsat
+        decide_by_sizes(cx, &[quiet, refused]) == SolverDecision::Unsat
     })
 }
 

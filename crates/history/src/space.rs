@@ -14,7 +14,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, GateKind};
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::term::VarId;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverAnswer;
@@ -29,6 +30,10 @@ const MAX_BELIEF_STATES: usize = 4096;
 /// The greatest number of different answers that are tried for an operation whose answer is not known. Chosen by feel:
 /// it bounds the time; beyond it no failure is claimed ([`LostCause::Answers`]).
 const MAX_ANSWERS: usize = 32;
+
+/// The bytes that a state takes, roughly: states share most of what their collections hold. Measured with queues of
+/// some dozen items.
+const STATE_BYTES: usize = 600;
 
 /// A set of states, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -222,16 +227,16 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         numbers.iter().filter_map(|&number| self.states.get_index(number as usize))
     }
 
-    /// Returns the belief that holds the states of all `beliefs`.
-    pub fn unite(&mut self, beliefs: impl IntoIterator<Item = BeliefId>) -> BeliefId {
+    /// Returns the belief that holds the states of all `beliefs`; `None` if they are too many for one.
+    pub fn unite(&mut self, beliefs: impl IntoIterator<Item = BeliefId>) -> Option<BeliefId> {
         let mut numbers = BTreeSet::new();
         for belief in beliefs {
             if belief == BeliefId::UNSPECIFIED {
-                return belief;
+                return Some(belief);
             }
             numbers.extend(self.beliefs[belief.0 as usize].iter().copied());
         }
-        self.intern_belief(numbers)
+        (numbers.len() <= MAX_BELIEF_STATES).then(|| self.intern_belief(numbers))
     }
 
     /// Returns the belief after an operation of `class`.
@@ -273,6 +278,61 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             }
         }
         answers.into_iter().collect()
+    }
+
+    /// Returns the numbers of the states of a belief.
+    pub(crate) fn state_numbers(&self, belief: BeliefId) -> Vec<u32> {
+        match belief {
+            BeliefId::UNSPECIFIED => Vec::new(),
+            belief => self.beliefs[belief.0 as usize].to_vec(),
+        }
+    }
+
+    /// Returns the state with this number.
+    pub(crate) fn state_of(&self, number: u32) -> &ConcreteState {
+        &self.states[number as usize]
+    }
+
+    /// Returns the number of a state.
+    pub(crate) fn number_of(&mut self, state: ConcreteState) -> u32 {
+        number(self.states.insert_full(state).0)
+    }
+
+    /// Returns the transition system.
+    pub(crate) fn sts(&self) -> &'m Sts {
+        self.cx.sts
+    }
+
+    /// Returns the sort of a field of a message.
+    pub(crate) fn field_sort(&self, gate: GateId, field: usize) -> Sort {
+        self.cx.pool.var_info(self.cx.sts.gates[gate].fields[field]).sort
+    }
+
+    /// Returns the states after an operation of `class` in one state.
+    pub(crate) fn states_after(&mut self, state: u32, class: OperationClassId) -> Vec<u32> {
+        self.state_step(state, class).map(Vec::from).unwrap_or_default()
+    }
+
+    /// Returns every answer that the model allows to `input` in a state, and the states after it.
+    pub(crate) fn answered_steps(&mut self, state: u32, input: &Label) -> Vec<(Label, Vec<u32>)> {
+        let before = self.states[state as usize].clone();
+        let mut found = Vec::new();
+        for number in self.take(&before, input).map(|busy| self.close(busy)).unwrap_or_default() {
+            let busy = self.states[number as usize].clone();
+            for answer in self.answers_of(&busy) {
+                let answered = self.take(&busy, &answer).unwrap_or_default();
+                found.push((answer, self.close(answered).into_iter().collect()));
+            }
+        }
+        found
+    }
+
+    /// Returns roughly the number of bytes that the space takes.
+    pub(crate) fn memory(&self) -> usize {
+        self.states.len() * STATE_BYTES
+            + self.beliefs.len() * 64
+            + self.steps.len() * 32
+            + self.state_steps.len() * 48
     }
 
     fn state_step(&mut self, state: u32, class: OperationClassId) -> StateStep {

@@ -4,31 +4,98 @@ use ioxide_wire::adapter::managed::SystemRenewal;
 use ioxide_wire::adapter::proxy::TcpProxy;
 use ioxide_wire::adapter::shared::FaultKind;
 use ioxide_wire::adapter::{AdapterError, StartProblem, SutSpec};
+use ioxide_wire::codec::http::{ON_CONNECT, RequestConfig};
 
 use crate::FILE;
 use crate::connect::ConnectError;
+use crate::connections::ConnectedSystem;
 use crate::error::ProjectError;
+use crate::protocol::ProtocolConfig;
 use crate::system::DescribedSystem;
 
 /// Refuses a system to which only one client can connect.
 pub(crate) fn check_shareable(described: &DescribedSystem) -> Result<(), ProjectError> {
-    let refuse = |problem: &str| Err(ProjectError::new(format!("`--clients`: {problem}")));
-    if !described.connections.is_empty() {
-        return refuse("the system has connections of its own, so clients cannot have one each");
-    }
-    match &described.spec {
-        SutSpec::Model(_) => refuse("a model that ioxide simulates has one client; test a system"),
-        SutSpec::Serial { .. } | SutSpec::ErrorStream(_) => refuse("a serial line has one client"),
-        // A command is started for every client: what they share must be outside of it.
-        SutSpec::Stdio(_) | SutSpec::Terminal(_)
-            if described.server.is_none() && !matches!(described.renewal, SystemRenewal::Command(_)) =>
-        {
-            Err(ProjectError::new("`--clients`: every client would start a system of its own").with_help(
-                "give the system an address; or describe with `start` or `reset_command` what the commands share",
-            ))
+    let has_common = described.server.is_some() || matches!(described.renewal, SystemRenewal::Command(_));
+    for Way { spec, protocol, .. } in list_ways(described) {
+        let refuse = |problem: &str, help: &str| {
+            Err(ProjectError::new(format!("`--clients`: {problem}")).with_help(help.to_owned()))
+        };
+        match spec {
+            SutSpec::Serial { .. } => {
+                return refuse("a serial line has one end, so only one client", "give the system an address");
+            }
+            SutSpec::ErrorStream(_) => {
+                return refuse(
+                    "an error stream (`stderr`) belongs to one command, so clients cannot have one each",
+                    "leave out the connection with `stderr`, and its messages in the model",
+                );
+            }
+            // A command is started for every client: what they share must be outside of it.
+            SutSpec::Stdio(_) | SutSpec::Terminal(_) if !has_common => {
+                return refuse(
+                    "every client would start a system of its own",
+                    "give the system an address; or describe with `start` or `reset_command` what the commands share",
+                );
+            }
+            _ => (),
         }
-        _ => Ok(()),
+        if let Some((problem, help)) = find_connecting_input(protocol) {
+            return refuse(&problem, &help);
+        }
     }
+    Ok(())
+}
+
+/// Returns the problem and the way out if an input opens or closes the connection, or needs a WebSocket that another
+/// input opens: for a model without clients, each of them is connected all the time.
+fn find_connecting_input(protocol: &ProtocolConfig) -> Option<(String, String)> {
+    match protocol {
+        ProtocolConfig::Protocol => None,
+        ProtocolConfig::Own(own) => {
+            let input = own.connection_inputs.first()?;
+            let problem = format!(
+                "the input `{}` opens or closes the connection, which is not the same for all clients",
+                input.name
+            );
+            let help = "write its text without `connect` and `disconnect`; `on_connect = { send = \"...\", expect = \
+                        '...' }` has the steps of every client after it has connected";
+            Some((problem, help.to_owned()))
+        }
+        ProtocolConfig::Http(http) => {
+            let over =
+                |input: &(String, RequestConfig)| input.1.over.clone().map(|over| (input.0.clone(), over));
+            let (name, over) =
+                http.http.inputs.iter().filter_map(over).find(|(_, over)| over != ON_CONNECT)?;
+            let problem = format!(
+                "`{name}` needs the WebSocket that the input `{over}` opens, which is not open for all clients"
+            );
+            let help = format!(
+                "open it for every client, `on_connect = {{ path = \"...\", websocket = true }}`, and write \
+                 `over = \"{ON_CONNECT}\"` in `{name}`; `{over}` does not belong in the model then"
+            );
+            Some((problem, help))
+        }
+    }
+}
+
+/// One connection of every client.
+struct Way<'d> {
+    spec: &'d SutSpec,
+    protocol: &'d ProtocolConfig,
+    is_encrypted: bool,
+}
+
+/// Returns the connections that every client has: that of the system, or the named ones.
+fn list_ways(described: &DescribedSystem) -> Vec<Way<'_>> {
+    if described.connections.is_empty() {
+        let is_encrypted = described.tls.is_some();
+        return vec![Way { spec: &described.spec, protocol: &described.protocol, is_encrypted }];
+    }
+    described.connections.iter().map(way_of).collect()
+}
+
+fn way_of(connected: &ConnectedSystem) -> Way<'_> {
+    Way { spec: &connected.spec, protocol: &connected.protocol, is_encrypted: connected.tls.is_some() }
 }
 
 /// Refuses faults that the system cannot have.
@@ -40,10 +107,13 @@ pub(crate) fn check_faults(described: &DescribedSystem, faults: &[FaultKind]) ->
                 return Err(wrong("ioxide does not start the system")
                     .with_help(format!("add `start` to its table in `{FILE}`")));
             }
-            fault if fault.is_of_network() && described.tls.is_some() => {
+            fault if fault.is_of_network() && list_ways(described).iter().any(|way| way.is_encrypted) => {
                 return Err(wrong("the proxy for it cannot be put into an encrypted connection"));
             }
-            fault if fault.is_of_network() && !matches!(described.spec, SutSpec::Tcp(_)) => {
+            fault
+                if fault.is_of_network()
+                    && !list_ways(described).iter().all(|way| matches!(way.spec, SutSpec::Tcp(_))) =>
+            {
                 return Err(wrong("clients do not connect to the system by TCP"));
             }
             FaultKind::Command(name) if !described.faults.contains_key(name) => {
@@ -58,18 +128,25 @@ pub(crate) fn check_faults(described: &DescribedSystem, faults: &[FaultKind]) ->
     Ok(())
 }
 
-/// Starts the proxy that clients connect by, if one of the `faults` needs it.
-pub(crate) fn start_proxy(
+/// Starts the proxies that clients connect by, one for each address, if one of the `faults` needs them.
+pub(crate) fn start_proxies(
     described: &DescribedSystem,
     faults: &[FaultKind],
-) -> Result<Option<TcpProxy>, ConnectError> {
-    let SutSpec::Tcp(address) = &described.spec else { return Ok(None) };
+) -> Result<Vec<(String, TcpProxy)>, ConnectError> {
     if !faults.iter().any(FaultKind::is_of_network) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let failed = |error: std::io::Error| AdapterError::Start {
         what: "the proxy between clients and system".into(),
         reason: StartProblem::from(&error),
     };
-    Ok(Some(TcpProxy::start(address).map_err(failed)?))
+    let mut proxies: Vec<(String, TcpProxy)> = Vec::new();
+    for way in list_ways(described) {
+        if let SutSpec::Tcp(address) = way.spec
+            && proxies.iter().all(|(known, _)| known != address)
+        {
+            proxies.push((address.clone(), TcpProxy::start(address).map_err(failed)?));
+        }
+    }
+    Ok(proxies)
 }

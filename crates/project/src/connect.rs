@@ -128,15 +128,24 @@ impl DescribedSystem {
         let connection = RemoteConnection { role: ConnectionRole::Control, ..connection };
         let connections = make_connections(&self, &interface, &connection)?;
         check_secret_fields(&interface, &self.secrets)?;
-        let proxy = clients::start_proxy(&self, faults)?;
-        let mut client = SystemConnection::of_client(&self, &interface, &connection);
-        if let Some(proxy) = &proxy {
-            client.redirect(&proxy.address().to_string());
+        let proxies = clients::start_proxies(&self, faults)?;
+        let mut client: Vec<SystemConnection> =
+            connections.iter().map(SystemConnection::to_client_connection).collect();
+        for (address, proxy) in &proxies {
+            let is_it = |way: &&mut SystemConnection| way.spec == SutSpec::Tcp(address.clone());
+            let here = proxy.address().to_string();
+            client.iter_mut().filter(is_it).for_each(|way| way.redirect(&here));
         }
+        let proxies = proxies.into_iter().map(|(_, proxy)| proxy).collect();
         let (commands, environment) = (self.faults.clone(), self.environment.clone());
-        let managed = self.start_with(connections, interface, connection)?;
-        let control = OutsideControl::new(managed, proxy, commands, environment);
-        Ok((control, OutsideConnector::new(Box::new(move || client.make_adapter()))))
+        let (has_names, interrupt) = (!self.connections.is_empty(), connection.interrupt);
+        let managed = self.start_with(connections, Arc::clone(&interface), connection)?;
+        let control = OutsideControl::new(managed, proxies, commands, environment);
+        let connect = move || match &client[..] {
+            [one] if !has_names => one.make_adapter(),
+            several => make_several(several, &interface, interrupt),
+        };
+        Ok((control, OutsideConnector::new(Box::new(connect))))
     }
 
     /// Starts the server and makes the connections.
@@ -167,6 +176,7 @@ fn tls_for(tls: Option<&TlsConfig>) -> Result<Option<Tls>, ProjectError> {
 }
 
 /// One connection to the system.
+#[derive(Clone)]
 struct SystemConnection {
     name: String,
     spec: SutSpec,
@@ -179,19 +189,22 @@ struct SystemConnection {
 
 /// Makes all connections of a system, as often as they are wanted.
 fn connect_several(ways: Vec<SystemConnection>, interface: Arc<Model>, interrupt: Interrupt) -> MakeAdapter {
-    Box::new(move || {
-        let part = |way: &SystemConnection| {
-            let (name, messages) = (way.name.clone(), way.messages.clone());
-            Ok(ConnectionPart {
-                name,
-                messages,
-                place: way.connection.part.clone(),
-                adapter: way.make_adapter()?,
-            })
-        };
-        let parts = ways.iter().map(part).collect::<Result<Vec<ConnectionPart>, AdapterError>>()?;
-        Ok(Box::new(SeveralAdapter::new(parts, &interface, interrupt)) as Box<dyn Adapter>)
-    })
+    Box::new(move || make_several(&ways, &interface, interrupt))
+}
+
+/// Makes all connections of a system.
+fn make_several(
+    ways: &[SystemConnection],
+    interface: &Model,
+    interrupt: Interrupt,
+) -> Result<Box<dyn Adapter>, AdapterError> {
+    let part = |way: &SystemConnection| {
+        let (name, messages) = (way.name.clone(), way.messages.clone());
+        let place = way.connection.part.clone();
+        Ok(ConnectionPart { name, messages, place, adapter: way.make_adapter()? })
+    };
+    let parts = ways.iter().map(part).collect::<Result<Vec<ConnectionPart>, AdapterError>>()?;
+    Ok(Box::new(SeveralAdapter::new(parts, interface, interrupt)))
 }
 
 /// Returns the connections to the system: one, or one for each that is described.
@@ -324,22 +337,17 @@ fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(),
 }
 
 impl SystemConnection {
-    /// Makes the connection of one of several clients, which finds the system as it is: it takes no step of the reset.
-    fn of_client(described: &DescribedSystem, interface: &Arc<Model>, connection: &RemoteConnection) -> Self {
-        let mut protocol = described.protocol.clone();
-        match &mut protocol {
+    /// Returns the same connection for one of several clients, which finds the system as it is: it takes the steps
+    /// after connecting, and none of the reset.
+    fn to_client_connection(&self) -> Self {
+        let mut client = self.clone();
+        client.connection.role = ConnectionRole::Client;
+        match &mut client.protocol {
             ProtocolConfig::Own(own) => own.reset.clear(),
             ProtocolConfig::Http(http) => http.reset.clear(),
             ProtocolConfig::Protocol => (),
         }
-        Self {
-            name: String::new(),
-            spec: described.spec.clone(),
-            protocol,
-            messages: Vec::new(),
-            interface: Arc::clone(interface),
-            connection: RemoteConnection { role: ConnectionRole::Client, ..connection.clone() },
-        }
+        client
     }
 
     /// Connects to `address` instead of that of the system.

@@ -61,7 +61,7 @@ pub(super) const BINARY: [&str; 9] =
     ["inputs", "outputs", "endian", "framing", "tls", "ignore", "answer", "connected", "on_connect"];
 
 /// The keys of a system that is asked by HTTP, in addition to those of every system.
-pub(super) const HTTP: [&str; 11] = [
+pub(super) const HTTP: [&str; 12] = [
     "inputs",
     "outputs",
     "headers",
@@ -73,6 +73,7 @@ pub(super) const HTTP: [&str; 11] = [
     "ignore",
     "answer",
     "encodings",
+    "on_connect",
 ];
 
 /// The text of a system.
@@ -356,7 +357,9 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
             }
         }
     }
-    Ok(HttpProtocol { url, http, reset: reset::http_steps(system)? })
+    let (reset, on_connect) = (reset::http_steps(system)?, reset::http_on_connect(system)?);
+    http.begins_with_websocket = on_connect.iter().any(|step| step.request.websocket);
+    Ok(HttpProtocol { url, http, reset, on_connect })
 }
 
 /// Returns the conditions on the answer to a step of a reset.

@@ -80,19 +80,31 @@ pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>
         // Whether it is one of the words is said where the reset of the whole system is read.
         return Ok(Vec::new());
     }
-    let step =
-        |item| match item {
-            TableItem::Text(_) => Err(system
-                .wrong_value("reset", "a step is a request: `{ method = \"DELETE\", path = \"/all\" }`")),
-            TableItem::Table(table) => http_step(&table),
-        };
-    step_items(system, "reset")?.into_iter().map(step).collect()
+    http_steps_at(system, "reset")
+}
+
+/// Returns the requests that follow the reset, before the first input.
+pub(super) fn http_on_connect(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>, ProjectError> {
+    http_steps_at(system, "on_connect")
+}
+
+/// Returns the requests in the list at `key`.
+fn http_steps_at(system: &ProjectTable<'_>, key: &str) -> Result<Vec<HttpResetStep>, ProjectError> {
+    let example = match key {
+        "reset" => "{ method = \"DELETE\", path = \"/all\" }",
+        _ => "{ path = \"/socket\", websocket = true }",
+    };
+    let step = |item| match item {
+        TableItem::Text(_) => Err(system.wrong_value(key, &format!("a step is a request: `{example}`"))),
+        TableItem::Table(table) => http_step(&table),
+    };
+    step_items(system, key)?.into_iter().map(step).collect()
 }
 
 fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, ProjectError> {
     if table.has("over") {
         return Err(table
-            .wrong_value("over", "a reset has a WebSocket of its own: `websocket = true, send = \"...\"`"));
+            .wrong_value("over", "a step has a WebSocket of its own: `websocket = true, send = \"...\"`"));
     }
     let request = protocol::request(table, &["send", "expect"])?;
     let send = table.text("send")?;

@@ -39,6 +39,7 @@ pub(super) fn read_secrets<'s>(
     for protocol in protocols {
         if let ProtocolConfig::Http(protocol) = protocol {
             add_request_secrets(&mut secrets, &protocol.http, &protocol.reset, &is_one);
+            add_request_secrets(&mut secrets, &protocol.http, &protocol.on_connect, &is_one);
             names.extend(names_in(protocol));
         }
     }

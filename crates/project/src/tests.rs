@@ -697,6 +697,35 @@ fn faults_are_read_and_several_clients_need_a_system_that_they_share() {
     let alone = described("[sut.s]\nkind = \"stdio\"\ncommand = \"run\"").expect("it is in order");
     let refused = clients::check_shareable(&alone).expect_err("it is refused").to_string();
     assert!(refused.contains("a system of its own"), "{refused}");
+    let opening = tcp.replace("a = \"a\"", "a = { connect = true, send = \"a\" }");
+    let refused =
+        clients::check_shareable(&described(&opening).expect("it is in order")).expect_err("refused");
+    assert!(refused.to_string().contains("`a` opens or closes the connection"), "{refused}");
+    let socket = "[sut.s]\nkind = \"http\"\nurl = \"http://h:1\"\nreset = \"none\"\n\
+                  inputs = { open = { path = \"/\", websocket = true }, say = { over = \"open\", body = \"x\" } }";
+    let refused = clients::check_shareable(&described(socket).expect("it is in order")).expect_err("refused");
+    assert!(
+        refused.to_string().contains("`say` needs the WebSocket that the input `open` opens"),
+        "{refused}"
+    );
+    let common = "[sut.s]\nkind = \"http\"\nurl = \"http://h:1\"\nreset = \"none\"\n\
+                  on_connect = { path = \"/\", websocket = true }\n\
+                  inputs = { say = { over = \"on_connect\", body = \"x\" } }";
+    let common = described(common).expect("it is in order");
+    assert_eq!(clients::check_shareable(&common), Ok(()));
+    let ProtocolConfig::Http(http) = &common.protocol else { panic!("{common:?}") };
+    assert!(http.http.begins_with_websocket && http.on_connect.len() == 1);
+    // With several connections, each of them must do for a fault of the network.
+    let several = |address: &str| {
+        let text = format!(
+            "[sut.s]\nkind = \"text\"\nreset = \"none\"\n[sut.s.connections.one]\naddress = \"127.0.0.1:1\"\n\
+             inputs = {{ a = \"a\" }}\n[sut.s.connections.other]\naddress = \"{address}\"\ninputs = {{ b = \"b\" }}"
+        );
+        let described = described(&text).expect("it is in order");
+        assert_eq!(clients::check_shareable(&described), Ok(()));
+        clients::check_faults(&described, &[FaultKind::Delay]).is_ok()
+    };
+    assert!(several("127.0.0.1:2") && !several("unix:/tmp/x"));
 }
 
 /// Defect: "expected a string", and an unknown key, with no way on.

@@ -16,7 +16,7 @@
 mod affine;
 mod atoms;
 mod houdini;
-mod sizes;
+pub(crate) mod sizes;
 mod template;
 
 pub(crate) use self::houdini::step_from_anywhere;
@@ -261,7 +261,7 @@ impl<'p> InductionAttempt<'p> {
         if self.is_over(cx) {
             return true;
         }
-        !matches!(sizes::decide(cx, facts), SolverDecision::Unsat)
+        !matches!(sizes::decide_by_sizes(cx, facts), SolverDecision::Unsat)
     }
 
     /// Returns a path of `length` switches from the start to something bad. Open questions are recorded as doubt.
@@ -282,7 +282,7 @@ impl<'p> InductionAttempt<'p> {
             let mut facts = state.path.facts().to_vec();
             facts.push(bad);
             self.questions += 1;
-            return match sizes::decide(cx, &facts) {
+            return match sizes::decide_by_sizes(cx, &facts) {
                 SolverDecision::Sat => Some(path.clone()),
                 SolverDecision::Unsat => None,
                 SolverDecision::Unknown(why) => {

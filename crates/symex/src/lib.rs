@@ -63,6 +63,7 @@ pub use crate::explore::{
     explore_until,
 };
 pub use crate::graph::{ExecGraph, ExploredEdge, ExploredId};
+pub use crate::induction::sizes::decide_by_sizes;
 pub use crate::induction::{
     CounterexampleState, InductionCounterexample, InductionOutcome, InductionProver, Invariants, SafetyClaim,
 };

@@ -26,6 +26,7 @@ pub mod managed;
 mod message_time;
 pub mod model;
 pub mod notation;
+pub mod played;
 #[cfg(feature = "external")]
 mod ports;
 #[cfg(feature = "external")]

@@ -41,6 +41,12 @@ export class Adapter {
   /** Whether it emits nothing more once a handler or `reset` has returned, except in calls by `after`: ioxide then
    * need not wait to see that it is silent. */
   static synchronous: boolean;
+  /** Whether several clients may use the system at the same time (`ioxide test --clients`), each by an adapter of its
+   * own, which `serve` makes. Then only the one that resets the system for all of them has its `reset` called. */
+  static concurrentClients: boolean;
+
+  /** Listens at `HOST:PORT`; everybody who connects gets an adapter object of their own, all at the same time. */
+  static serve(listen: string): Promise<import('node:net').Server>;
 
   /** The settings ioxide asked for. */
   settings: Record<string, Value>;

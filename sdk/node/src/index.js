@@ -35,6 +35,9 @@ export class Adapter {
   static virtualTime = false;
   /** Whether it emits nothing more once a handler or `reset` has returned, calls by `after` aside. */
   static synchronous = false;
+  /** Whether several clients may use the system at the same time (`ioxide test --clients`), each by an adapter of its
+   * own, which `serve` makes. Then only the one that resets the system for all of them has its `reset` called. */
+  static concurrentClients = false;
 
   settings = {};
   seed = null;
@@ -121,7 +124,12 @@ export class Adapter {
     this.#tell({ type: 'log', text: String(text) });
   }
 
-  /** Speaks on stdin and stdout, or to whoever connects to the address `HOST:PORT`. */
+  /** Listens at `HOST:PORT`; everybody who connects gets an adapter object of their own, all at the same time. */
+  static async serve(listen) {
+    return listenAt(listen, (socket) => new this().talk(socket, socket));
+  }
+
+  /** Speaks on stdin and stdout, or to whoever connects to the address `HOST:PORT`, one after the other. */
   async run(listen) {
     if (listen !== undefined) return this.#listen(listen);
     // What the system prints must not break the protocol.
@@ -148,21 +156,11 @@ export class Adapter {
   }
 
   async #listen(address) {
-    const [, host, port] = /^(?:(.*):)?(\d+)$/.exec(String(address)) ?? [];
-    if (port === undefined) throw new RangeError(`${address} is no address: write HOST:PORT`);
-    const server = net.createServer({ pauseOnConnect: true });
     let talking = Promise.resolve();
-    server.on('connection', (socket) => {
-      socket.setNoDelay(true);
-      const talk = () => this.talk(socket, socket).finally(() => socket.destroy());
-      talking = talking.then(talk, talk);
+    return listenAt(address, (socket) => {
+      const talk = () => this.talk(socket, socket);
+      return (talking = talking.then(talk, talk));
     });
-    await new Promise((resolve, reject) =>
-      server.once('error', reject).listen(Number(port), host || '127.0.0.1', resolve),
-    );
-    const at = server.address();
-    process.stderr.write(`listening on ${at.address}:${at.port}\n`);
-    return server;
   }
 
   /** Does `work` when everybody before has had the turn. */
@@ -212,14 +210,19 @@ export class Adapter {
       this.#fail('refused', 'this adapter has no virtual time');
       return;
     }
+    const isClient = message.client === true;
+    if (isClient && !this.constructor.concurrentClients) {
+      this.#fail('refused', 'this adapter has no concurrent clients');
+      return;
+    }
     this.settings = message.settings ?? {};
     this.instance = message.instance ?? 0;
     this.seed = message.seed ?? null;
     this.#configured = true;
-    await this.#reset(isVirtual);
+    await this.#reset(isVirtual, isClient);
   }
 
-  async #reset(isVirtual) {
+  async #reset(isVirtual, isClient = false) {
     if (!this.#configured) {
       this.#fail('refused', '`configure` must come first');
       return;
@@ -229,7 +232,8 @@ export class Adapter {
       if (isVirtual !== undefined) this.#clock.isVirtual = isVirtual;
       [this.#held, this.#spoken, this.#resetting] = [[], false, true];
       try {
-        await this.reset();
+        // A client finds the system as it is.
+        if (!isClient) await this.reset();
         this.#clock.start();
         this.#tell({ type: 'ready', ...this.#outputsToCome() });
         this.#ready = true;
@@ -331,7 +335,7 @@ export class Adapter {
   }
 
   #hello() {
-    const { inputs, outputs, observed, virtualTime, name } = this.constructor;
+    const { inputs, outputs, observed, virtualTime, concurrentClients, name } = this.constructor;
     const labels = [['input', inputs], ['observed', observed], ['output', outputs]].flatMap(([direction, list]) =>
       Object.entries(list).map(([label, fields]) => ({
         label,
@@ -339,9 +343,27 @@ export class Adapter {
         fields: Object.entries(fields).map(([field, sort]) => ({ name: field, sort })),
       })),
     );
-    const hello = { type: 'hello', protocol: PROTOCOL, name, labels };
+    const clients = concurrentClients ? { clients: true } : {};
+    const hello = { type: 'hello', protocol: PROTOCOL, name, labels, ...clients };
     return virtualTime ? { ...hello, virtual_time: true, foresight: true } : hello;
   }
+}
+
+/** Listens at `HOST:PORT`; `talk` speaks to whoever connects. */
+async function listenAt(address, talk) {
+  const [, host, port] = /^(?:(.*):)?(\d+)$/.exec(String(address)) ?? [];
+  if (port === undefined) throw new RangeError(`${address} is no address: write HOST:PORT`);
+  const server = net.createServer({ pauseOnConnect: true });
+  server.on('connection', (socket) => {
+    socket.setNoDelay(true);
+    talk(socket).finally(() => socket.destroy());
+  });
+  await new Promise((resolve, reject) =>
+    server.once('error', reject).listen(Number(port), host || '127.0.0.1', resolve),
+  );
+  const at = server.address();
+  process.stderr.write(`listening on ${at.address}:${at.port}\n`);
+  return server;
 }
 
 /** The method for every input: `on_label`, else the one of its own name that Adapter does not use itself. */

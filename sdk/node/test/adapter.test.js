@@ -243,3 +243,55 @@ test('outputs before the first ready are logged', async () => {
   assert.equal((await talk.hear()).label, 'late');
   await talk.end();
 });
+
+test('several clients use one system, which only one of them resets', async () => {
+  class Shared extends Adapter {
+    static inputs = { add: {} };
+    static outputs = { total: { n: 'int' } };
+    static concurrentClients = true;
+    static n = 5;
+
+    reset() {
+      Shared.n = 0;
+    }
+
+    async add() {
+      const n = (Shared.n += 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      this.emit('total', { n });
+    }
+  }
+  const server = await Shared.serve('127.0.0.1:0');
+  const connected = async (more) => {
+    const socket = net.connect(server.address().port, '127.0.0.1');
+    const lines = readline.createInterface({ input: socket })[Symbol.asyncIterator]();
+    const hear = async () => fromLine((await lines.next()).value);
+    const say = (message) => socket.write(toLine(message));
+    assert.equal((await hear()).clients, true);
+    say({ type: 'configure', ...more });
+    assert.equal((await hear()).type, 'ready');
+    return { say, hear, socket };
+  };
+  const control = await connected({});
+  const clients = [await connected({ client: true }), await connected({ client: true })];
+  clients.forEach(({ say }) => say({ type: 'input', id: 1, label: 'add', args: {} }));
+  const answers = [];
+  for (const { hear } of clients) {
+    assert.equal((await hear()).type, 'sent');
+    answers.push((await hear()).args.n);
+  }
+  assert.deepEqual(answers.sort(), [1, 2]);
+  control.say({ type: 'reset' });
+  assert.equal((await control.hear()).type, 'ready');
+  assert.equal(Shared.n, 0);
+  for (const { socket } of [control, ...clients]) socket.destroy();
+  server.close();
+});
+
+test('a client of an adapter that has none is refused', async () => {
+  const { say, hear, end } = conversation(new Adder());
+  await hear();
+  say({ type: 'configure', client: true });
+  assert.equal((await hear()).kind, 'refused');
+  await end();
+});

@@ -164,7 +164,8 @@ fn http(model: &Model, address: SocketAddr) -> HttpProtocol {
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(output).collect();
     let url = Url { address: address.to_string(), base: String::new(), is_encrypted: false, socket: None };
-    HttpProtocol { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: Vec::new() }
+    let http = HttpConfig { inputs, outputs, ..HttpConfig::default() };
+    HttpProtocol { url, http, reset: Vec::new(), on_connect: Vec::new() }
 }
 
 /// Returns a GET request.

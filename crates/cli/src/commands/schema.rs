@@ -9,7 +9,7 @@ use crate::args::SchemaArgs;
 use crate::exit::{CliError, ExitStatus};
 
 /// The schemas: the kind of file, its description, the schema.
-const SCHEMAS: [(&str, &str, &str); 32] = [
+const SCHEMAS: [(&str, &str, &str); 34] = [
     (
         "campaign",
         "`journal.jsonl` (line by line) and `campaign.json` of `campaign`",
@@ -42,6 +42,11 @@ const SCHEMAS: [(&str, &str, &str); 32] = [
     ("output-equiv", "what `equiv --json` prints", include_str!("../../schemas/output-equiv-1.json")),
     ("output-fsm", "what `fsm --json` prints", include_str!("../../schemas/output-fsm-1.json")),
     ("output-judge", "what `judge --json` prints", include_str!("../../schemas/output-judge-1.json")),
+    (
+        "output-judge-clients",
+        "what `judge --clients --json` prints",
+        include_str!("../../schemas/output-judge-clients-1.json"),
+    ),
     ("output-kill", "what `kill --json` prints", include_str!("../../schemas/output-kill-1.json")),
     ("output-learn", "what `learn --json` prints", include_str!("../../schemas/output-learn-1.json")),
     ("output-mutate", "what `mutate --json` prints", include_str!("../../schemas/output-mutate-1.json")),
@@ -55,6 +60,11 @@ const SCHEMAS: [(&str, &str, &str); 32] = [
     ("output-report", "what `report --json` prints", include_str!("../../schemas/output-report-1.json")),
     ("output-score", "what `score --json` prints", include_str!("../../schemas/output-score-1.json")),
     ("output-test", "what `test --json` prints", include_str!("../../schemas/output-test-1.json")),
+    (
+        "output-test-clients",
+        "what `test --clients --json` prints",
+        include_str!("../../schemas/output-test-clients-1.json"),
+    ),
     ("part", "`part.json` of a directory of `--part`", include_str!("../../schemas/part-1.json")),
     ("plan", "what `--plan` prints", include_str!("../../schemas/plan-1.json")),
     ("project", "the project file `ioxide.toml`", include_str!("../../schemas/project-1.json")),
@@ -73,7 +83,7 @@ pub fn run(args: &SchemaArgs) -> Result<ExitStatus, CliError> {
     let mut out = io::stdout().lock();
     let Some(name) = &args.name else {
         for (name, about, _) in SCHEMAS {
-            writeln!(out, "{name:<15} {about}")?;
+            writeln!(out, "{name:<20} {about}")?;
         }
         return Ok(ExitStatus::Success);
     };

@@ -242,6 +242,49 @@ fn what_json_prints_keeps_its_schema() {
     }
 }
 
+/// What is printed with `--clients` has a shape of its own.
+#[test]
+fn what_json_prints_with_clients_keeps_its_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let counter = |step: &str| {
+        format!(
+            "model C {{ input add output total(n: int) var sum: int = 0
+            state idle {{ on add {{ sum = {step} }} -> busy }} state busy {{ emit total(n: sum) -> idle }} }}"
+        )
+    };
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let right = file("right.iox", &counter("sum + 1"));
+    let wrong = file("wrong.iox", &counter("sum + 2"));
+    let history = |answer: i64| {
+        format!(
+            "{{\"client\": 1, \"call\": \"add\"}}\n{{\"client\": 1, \"return\": \"total\", \"args\": {{\"n\": {answer}}}}}\n"
+        )
+    };
+    let (kept, broken) = (file("kept.jsonl", &history(1)), file("broken.jsonl", &history(3)));
+    let (plays_right, plays_wrong) = (format!("model:{right}"), format!("model:{wrong}"));
+    let campaign = ["--clients", "2", "--runs", "1", "--steps", "6", "--seed", "1"];
+    for (name, command, args, is_pass) in [
+        ("test", "test", &["--sut", &plays_right][..], true),
+        ("test", "test", &["--sut", &plays_wrong], false),
+        ("judge", "judge", &[&kept, "--clients"], true),
+        ("judge", "judge", &[&broken, "--clients"], false),
+    ] {
+        let more: &[&str] = if command == "test" { &campaign } else { &[] };
+        let output = run(&[&[command, &right][..], args, more, &["--json"]].concat());
+        let printed: Json = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        let schema = schema_of(&format!("output-{name}-clients"));
+        assert_eq!(schema::violations(&schema, &printed), Vec::<String>::new(), "{args:?}");
+        assert_eq!(printed["verdict"], if is_pass { "pass" } else { "fail" }, "{args:?}");
+        let mut broken = printed;
+        broken["version"] = 0.into();
+        assert!(!schema::violations(&schema, &broken).is_empty(), "{args:?}");
+    }
+}
+
 /// A new command with `--json` needs a schema.
 #[test]
 fn every_command_with_json_has_a_schema() {

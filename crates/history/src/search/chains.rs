@@ -71,6 +71,7 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
                 return Ok(SearchOutcome::Order(self.placed_operations()));
             }
             work.count(limits)?;
+            work.check_memory(|| self.space.memory() + self.memory(), limits)?;
             // [Lowe17]: with the same operations placed and the same belief, everything that can follow was tried
             // before.
             if self.seen.insert((self.placed.clone().into(), belief)) {
@@ -94,6 +95,11 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
                 break next;
             };
         }
+    }
+
+    /// Returns roughly the number of bytes that the memo takes.
+    fn memory(&self) -> usize {
+        self.seen.len() * (64 + self.placed.len() * size_of::<u32>())
     }
 
     fn place(&mut self, client: usize) {

@@ -16,19 +16,19 @@ use crate::space::{BeliefId, OperationClassId, StateSpace};
 const MAX_RUNNING: usize = 128;
 
 /// A return, and the operations that run then.
-struct ReturnEvent {
-    operation: usize,
-    slot: u8,
-    position: u32,
+pub(super) struct ReturnEvent {
+    pub(super) operation: usize,
+    pub(super) slot: u8,
+    pub(super) position: u32,
     /// The other operations that were called before it and return after it, with their slots, first return first.
-    running: Vec<(usize, u8)>,
+    pub(super) running: Vec<(usize, u8)>,
 }
 
 /// Open operations with the same messages.
-struct OpenOperations {
-    class: OperationClassId,
+pub(super) struct OpenOperations {
+    pub(super) class: OperationClassId,
     /// The positions of their calls with the operations, in order.
-    calls: Vec<(u32, usize)>,
+    pub(super) calls: Vec<(u32, usize)>,
 }
 
 /// An operation that was placed.
@@ -128,7 +128,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
         goal: SearchGoal,
     ) -> Result<Self, UnknownCause> {
         let returns = list_returns(operations)?;
-        let open = list_open(operations);
+        let open = list_open(operations, |_| true);
         let used = vec![0; open.len()];
         Ok(Self {
             space,
@@ -256,6 +256,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
                 continue;
             }
             work.count(limits)?;
+            work.check_memory(|| self.space.memory() + self.memory(), limits)?;
             if !self.is_new(event, placed, belief) {
                 return Ok(Descent::Seen);
             }
@@ -263,6 +264,11 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             let choices = self.list_choices(event, placed, belief);
             return Ok(Descent::Choice(SearchFrame { event, placed, choices, order_len: self.order.len() }));
         }
+    }
+
+    /// Returns roughly the number of bytes that the memo takes.
+    fn memory(&self) -> usize {
+        self.seen.len() * (144 + self.used.len() * size_of::<u32>())
     }
 
     /// Records a configuration; false if one that can do at least as much was seen.
@@ -400,7 +406,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
 }
 
 /// Returns the returns in order, with what runs then; every operation has a slot that no other one running has.
-fn list_returns(operations: &[SearchedOperation]) -> Result<Vec<ReturnEvent>, UnknownCause> {
+pub(super) fn list_returns(operations: &[SearchedOperation]) -> Result<Vec<ReturnEvent>, UnknownCause> {
     let mut events: Vec<(u32, bool, usize)> = Vec::new();
     for (at, operation) in operations.iter().enumerate() {
         if let Some(ret) = operation.ret {
@@ -428,11 +434,15 @@ fn list_returns(operations: &[SearchedOperation]) -> Result<Vec<ReturnEvent>, Un
     Ok(returns)
 }
 
-/// Returns the open operations by their messages, those called first in front.
-fn list_open(operations: &[SearchedOperation]) -> Vec<OpenOperations> {
+/// Returns the open operations that `is_wanted` accepts by their messages, those called first in front.
+pub(super) fn list_open(
+    operations: &[SearchedOperation],
+    is_wanted: impl Fn(usize) -> bool,
+) -> Vec<OpenOperations> {
     let mut open: Vec<OpenOperations> = Vec::new();
     let mut at_of: FxHashMap<OperationClassId, usize> = FxHashMap::default();
-    for (at, operation) in operations.iter().enumerate().filter(|(_, operation)| operation.ret.is_none()) {
+    let is_open = |(at, operation): &(usize, &SearchedOperation)| operation.ret.is_none() && is_wanted(*at);
+    for (at, operation) in operations.iter().enumerate().filter(is_open) {
         let position = *at_of.entry(operation.class).or_insert_with(|| {
             open.push(OpenOperations { class: operation.class, calls: Vec::new() });
             open.len() - 1

@@ -8,4 +8,5 @@ mod random;
 mod reading;
 mod sequential;
 mod stateright;
+mod tokens;
 mod verdicts;

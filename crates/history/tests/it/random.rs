@@ -28,17 +28,20 @@ impl Dice {
     }
 }
 
+/// A state: a bit set, a number, or digits.
+pub(super) type Held = u128;
+
 /// A message: its name and values.
 pub(super) type Message = (&'static str, Vec<i64>);
 
 /// A model as code: the answers and next states of an input in a state, which is a bit set or a number.
 pub(super) struct Reference {
     pub(super) text: &'static str,
-    start: u8,
-    inputs: fn(&mut Dice) -> Message,
-    steps: fn(u8, &Message) -> Vec<(Message, u8)>,
+    pub(super) start: Held,
+    pub(super) inputs: fn(&mut Dice) -> Message,
+    pub(super) steps: fn(Held, &Message) -> Vec<(Message, Held)>,
     /// Any answer that an input may have at all.
-    guess: fn(&mut Dice, &Message) -> Message,
+    pub(super) guess: fn(&mut Dice, &Message) -> Message,
 }
 
 pub(super) const MODELS: [Reference; 3] = [
@@ -63,15 +66,15 @@ fn register_input(dice: &mut Dice) -> Message {
     }
 }
 
-pub(super) fn register_steps(held: u8, input: &Message) -> Vec<(Message, u8)> {
-    let held = i64::from(held);
+pub(super) fn register_steps(held: Held, input: &Message) -> Vec<(Message, Held)> {
+    let held = held as i64;
     let (answer, next) = match (input.0, &input.1[..]) {
         ("read", _) => (("value", vec![held]), held),
         ("write", [v]) => (("written", vec![]), *v),
         (_, [from, to]) if *from == held => (("swapped", vec![]), *to),
         _ => (("refused", vec![]), held),
     };
-    vec![(answer, next as u8)]
+    vec![(answer, next as Held)]
 }
 
 fn register_guess(dice: &mut Dice, input: &Message) -> Message {
@@ -90,13 +93,13 @@ fn bag_input(dice: &mut Dice) -> Message {
     }
 }
 
-fn bag_steps(items: u8, input: &Message) -> Vec<(Message, u8)> {
+fn bag_steps(items: Held, input: &Message) -> Vec<(Message, Held)> {
     match (input.0, &input.1[..]) {
         ("put", [x]) => vec![(("ok", vec![]), items | 1 << x), (("ok", vec![]), items)],
         _ if items == 0 => vec![(("empty", vec![]), 0)],
         _ => {
             let held = (0..3).filter(|x| items & 1 << x != 0);
-            held.map(|x| (("got", vec![x]), items & !(1u8 << x))).collect()
+            held.map(|x| (("got", vec![x]), items & !(1 << x))).collect()
         }
     }
 }
@@ -119,16 +122,16 @@ fn store_input(dice: &mut Dice) -> Message {
 }
 
 /// The state has a digit to the base 5 for each key: 0 if it is not there, else one more than its value.
-fn store_steps(state: u8, input: &Message) -> Vec<(Message, u8)> {
+fn store_steps(state: Held, input: &Message) -> Vec<(Message, Held)> {
     let (low, high) = (state % 5, state / 5);
     let is_first = input.1[0] == 0;
-    let with = |digit: u8| if is_first { digit + 5 * high } else { low + 5 * digit };
+    let with = |digit: Held| if is_first { digit + 5 * high } else { low + 5 * digit };
     match (input.0, &input.1[..]) {
-        ("put", [_, v]) => vec![(("stored", vec![]), with(*v as u8 + 1)), (("stored", vec![]), with(1))],
+        ("put", [_, v]) => vec![(("stored", vec![]), with(*v as Held + 1)), (("stored", vec![]), with(1))],
         ("drop", _) => vec![(("dropped", vec![]), with(0))],
         _ => {
             let held = if is_first { low } else { high };
-            vec![(("value", vec![i64::from(held.saturating_sub(1))]), state)]
+            vec![(("value", vec![held.saturating_sub(1) as i64]), state)]
         }
     }
 }
@@ -209,12 +212,12 @@ pub(super) fn random_history(
 }
 
 /// Tries all orders.
-fn has_order(
+pub(super) fn has_order(
     reference: &Reference,
     operations: &[RandomOperation],
     consistency: Consistency,
     placed: u32,
-    state: u8,
+    state: Held,
 ) -> bool {
     let is_placed = |at: usize| placed & 1 << at != 0;
     if operations.iter().enumerate().all(|(at, it)| is_placed(at) || it.output.is_none()) {
@@ -305,7 +308,7 @@ fn random_histories_agree_with_all_permutations() {
 }
 
 /// Checks that an order, of all operations or of those of a part, respects time and is allowed.
-fn assert_order(
+pub(super) fn assert_order(
     reference: &Reference,
     operations: &[RandomOperation],
     consistency: Consistency,
@@ -322,10 +325,10 @@ fn assert_order(
             };
             assert!(!is_wrong, "{order:?}: {operations:?}");
         }
-        let allowed = |(answer, next): (Message, u8)| {
+        let allowed = |(answer, next): (Message, Held)| {
             operation.output.as_ref().is_none_or(|output| *output == answer).then_some(next)
         };
-        let next = |&state: &u8| (reference.steps)(state, &operation.input).into_iter().filter_map(allowed);
+        let next = |&state: &Held| (reference.steps)(state, &operation.input).into_iter().filter_map(allowed);
         states = states.iter().flat_map(next).collect();
         assert!(!states.is_empty(), "{order:?}: {operations:?}");
     }
@@ -335,7 +338,7 @@ fn assert_order(
 
 /// Checks that the operations of the core contradict each other whatever the others did: from the start, or from every
 /// state that is possible at the last cut.
-fn assert_core(
+pub(super) fn assert_core(
     reference: &Reference,
     operations: &[RandomOperation],
     consistency: Consistency,
@@ -390,8 +393,8 @@ fn collect_ends(
     reference: &Reference,
     operations: &[&RandomOperation],
     placed: u32,
-    state: u8,
-    ends: &mut BTreeSet<u8>,
+    state: Held,
+    ends: &mut BTreeSet<Held>,
 ) {
     let is_placed = |at: usize| placed & 1 << at != 0;
     let left: Vec<usize> = (0..operations.len()).filter(|&at| !is_placed(at)).collect();

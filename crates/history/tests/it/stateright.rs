@@ -14,11 +14,11 @@ use stateright::semantics::{
 };
 
 use super::models::model;
-use super::random::{Dice, MODELS, Message, RandomOperation, build, random_history, register_steps};
+use super::random::{Dice, Held, MODELS, Message, RandomOperation, build, random_history, register_steps};
 
 /// The register as Stateright wants it.
 #[derive(Clone, Debug)]
-struct HeldValue(u8);
+struct HeldValue(Held);
 
 impl SequentialSpec for HeldValue {
     type Op = Message;

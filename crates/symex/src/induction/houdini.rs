@@ -38,7 +38,7 @@ pub(super) fn retain_initial(cx: &mut Ctx<'_>, start: &SymState, candidates: &mu
         let broken = cx.pool.not(here);
         let mut facts = start.path.facts().to_vec();
         facts.push(broken);
-        if matches!(sizes::decide(cx, &facts), SolverDecision::Unsat) {
+        if matches!(sizes::decide_by_sizes(cx, &facts), SolverDecision::Unsat) {
             kept.push(term);
         }
     }

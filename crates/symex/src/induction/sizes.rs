@@ -46,7 +46,7 @@ pub(super) fn sized_terms(cx: &mut Ctx<'_>, terms: &[Term]) -> SizedTerms {
 
 /// Decides `facts` by the sizes of their collections first: an `Unsat` found that way holds for collections of any
 /// size.
-pub(super) fn decide(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
+pub fn decide_by_sizes(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
     let sized = sized_terms(cx, facts);
     if sized.has_collections {
         let all: Vec<Term> = sized.terms.into_iter().chain(sized.facts).collect();
@@ -57,7 +57,7 @@ pub(super) fn decide(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
     cx.decide(facts)
 }
 
-/// Decides `facts` as [`decide`] does, with a valuation if they can hold.
+/// Decides `facts` as [`decide_by_sizes`] does, with a valuation if they can hold.
 pub(super) fn check(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverAnswer {
     let sized = sized_terms(cx, facts);
     if sized.has_collections {

@@ -53,7 +53,7 @@ impl ClientConnector for OutsideConnector {
 /// The control over a system outside.
 pub struct OutsideControl {
     system: ManagedAdapter,
-    proxy: Option<TcpProxy>,
+    proxies: Vec<TcpProxy>,
     commands: BTreeMap<String, FaultCommands>,
     environment: Vec<(String, String)>,
     /// True while the system is killed on purpose.
@@ -63,15 +63,15 @@ pub struct OutsideControl {
 }
 
 impl OutsideControl {
-    /// Controls `system`; network faults need a `proxy` by which all clients connect.
+    /// Controls `system`; network faults need `proxies`, one for each of its connections, by which all clients connect.
     #[must_use]
     pub fn new(
         system: ManagedAdapter,
-        proxy: Option<TcpProxy>,
+        proxies: Vec<TcpProxy>,
         commands: BTreeMap<String, FaultCommands>,
         environment: Vec<(String, String)>,
     ) -> Self {
-        Self { system, proxy, commands, environment, is_killed: false, begun: Vec::new() }
+        Self { system, proxies, commands, environment, is_killed: false, begun: Vec::new() }
     }
 
     fn server(&mut self) -> Result<&mut SystemServer, AdapterError> {
@@ -80,8 +80,10 @@ impl OutsideControl {
     }
 
     fn set_network(&self, mode: ProxyMode) -> Result<(), AdapterError> {
-        let missing = || AdapterError::Refused("clients do not connect through a proxy".into());
-        self.proxy.as_ref().ok_or_else(missing)?.set_mode(mode);
+        if self.proxies.is_empty() {
+            return Err(AdapterError::Refused("clients do not connect through a proxy".into()));
+        }
+        self.proxies.iter().for_each(|proxy| proxy.set_mode(mode));
         Ok(())
     }
 }

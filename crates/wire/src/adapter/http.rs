@@ -49,7 +49,7 @@ use crate::codec::http::answer::AnswerReader;
 use crate::codec::http::capture::CapturedValues;
 use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart, StreamKind};
 use crate::codec::http::secrets::add_request_secrets;
-use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, Url, is_refusal, is_secret};
+use crate::codec::http::{HttpCodec, HttpConfig, ON_CONNECT, OutgoingRequest, Url, is_refusal, is_secret};
 use crate::codec::unsolicited::{UnsolicitedFate, UnsolicitedRules};
 use crate::codec::{BadProtocol, Undecodable, UnwritableMessage};
 
@@ -77,6 +77,8 @@ pub struct HttpProtocol {
     pub http: HttpConfig,
     /// The requests that bring it to its initial state.
     pub reset: Vec<HttpResetStep>,
+    /// The requests that follow, before the first input of every run; a WebSocket that one of them opens stays open.
+    pub on_connect: Vec<HttpResetStep>,
 }
 
 /// An answer and the input it answers, where that is known.
@@ -103,8 +105,8 @@ pub struct HttpAdapter {
     ignored_events: Vec<AnswerReader>,
     /// Those that came since the run last asked for them.
     unsolicited: UnsolicitedLog,
-    /// The conditions on the answers to the steps of the reset.
-    reset_answers: Vec<AnswerReader>,
+    /// The conditions on the answers to the steps of the reset, and then to those after connecting.
+    step_answers: Vec<AnswerReader>,
     limit: Duration,
     /// The time limits for a message that has begun.
     limits: MessageLimits,
@@ -148,19 +150,22 @@ impl HttpAdapter {
         model: Arc<Model>,
         connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
-        let HttpProtocol { url, http, reset } = protocol;
+        let HttpProtocol { url, http, reset, on_connect } = protocol;
         let wrong = |reason: String| AdapterError::Start {
             what: "the HTTP codec".into(),
             reason: StartProblem::Description(reason),
         };
         let mut secrets = Secrets::none();
         add_request_secrets(&mut secrets, http, reset, &is_secret);
+        add_request_secrets(&mut secrets, http, on_connect, &is_secret);
         let codec = HttpCodec::new(http, &url.base, &model).map_err(|bad| wrong(bad.to_string()))?;
-        let bad_reset = |problem: &dyn std::fmt::Display| wrong(format!("reset: {problem}"));
-        let mut reset_answers = Vec::new();
-        for step in reset {
-            step.request.check_plain(http).map_err(|problem| bad_reset(&problem))?;
-            reset_answers.push(AnswerReader::new(&step.expect).map_err(|problem| bad_reset(&problem))?);
+        let mut step_answers = Vec::new();
+        for (key, steps) in [("reset", reset), (ON_CONNECT, on_connect)] {
+            let bad_step = |problem: &dyn std::fmt::Display| wrong(format!("{key}: {problem}"));
+            for step in steps {
+                step.request.check_plain(http).map_err(|problem| bad_step(&problem))?;
+                step_answers.push(AnswerReader::new(&step.expect).map_err(|problem| bad_step(&problem))?);
+            }
         }
         let rules = UnsolicitedRules::new(&http.unsolicited);
         let rules = rules.map_err(|(key, _, bad)| wrong(format!("{key}: {bad}")))?;
@@ -176,7 +181,7 @@ impl HttpAdapter {
             model,
             codec,
             protocol: protocol.clone(),
-            reset_answers,
+            step_answers,
             limit: connection.limit,
             limits: connection.message_limits(),
             interrupt: connection.interrupt,
@@ -524,17 +529,31 @@ impl HttpAdapter {
         self.has_spoken = false;
         self.token.iter_mut().for_each(TokenStore::clear);
         self.renew_token()?;
-        if self.protocol.reset.is_empty() {
+        let HttpProtocol { reset, on_connect, .. } = self.protocol.clone();
+        if reset.is_empty() && on_connect.is_empty() {
             let link = self.connect()?;
             self.idle.push(link);
         }
-        (0..self.protocol.reset.len()).try_for_each(|at| self.take_reset_step(at))
+        for (at, step) in reset.iter().enumerate() {
+            self.take_step(step, at, None)?;
+            // A stream that the reset opened is no part of the run.
+            self.streams.clear();
+        }
+        for (at, step) in on_connect.iter().enumerate() {
+            let number = reset.len() + at;
+            self.take_step(step, number, Some(ON_CONNECT))?;
+        }
+        Ok(())
     }
 
     /// Makes the request of a step, and checks its answer or, where it opens a WebSocket, the message that answers the
-    /// text of the step; the WebSocket is closed then.
-    fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
-        let step = self.protocol.reset[at].clone();
+    /// text of the step. The WebSocket stays open under `name`; `number` is that of the step among all steps.
+    fn take_step(
+        &mut self,
+        step: &HttpResetStep,
+        number: usize,
+        name: Option<&str>,
+    ) -> Result<(), AdapterError> {
         let request = step.request.plain_request(
             &self.protocol.http,
             &self.protocol.url.base,
@@ -545,16 +564,14 @@ impl HttpAdapter {
             what: "the reset".into(),
             reason: StartProblem::Description(problem.to_string()),
         })?;
-        self.send_request(&request, None)?;
+        self.send_request(&request, name)?;
         let mut response = self.answer_to_reset()?;
         let is_opened = response.stream == Some(StreamKind::WebSocket);
         if let (true, Some(text), Some(stream)) = (is_opened, &step.send, self.streams.last_mut()) {
             stream.send(text).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
             response = self.answer_to_reset()?;
         }
-        // A stream that the reset opened is no part of the run.
-        self.streams.clear();
-        let mismatch = match self.reset_answers[at].mismatch(&response) {
+        let mismatch = match self.step_answers[number].mismatch(&response) {
             // A text was to be sent, and there is no connection to send it on.
             Ok(None) if step.send.is_some() && !is_opened => Some("it opens no WebSocket".to_owned()),
             Ok(mismatch) => mismatch,
@@ -567,7 +584,7 @@ impl HttpAdapter {
         };
         let sent = format!("{} {}", request.method, request.path);
         let mismatch = ResetMismatch::Unmet(self.redact(&reason));
-        let refused = RefusedReset::new(at + 1, "", &self.redact(&response.summary_line()), mismatch);
+        let refused = RefusedReset::new(number + 1, "", &self.redact(&response.summary_line()), mismatch);
         Err(AdapterError::ResetRefused(Box::new(RefusedReset { sent: self.redact(&sent), ..refused })))
     }
 
@@ -637,8 +654,10 @@ impl Adapter for HttpAdapter {
     }
 
     fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
-        // A script reads one reply after the other and would take an unsolicited message for one.
-        if !self.rules.is_empty() || !self.ignored_events.is_empty() || self.protocol.url.socket.is_some() {
+        // A script reads one reply after the other and would take an unsolicited message for one; and it takes no
+        // steps after connecting.
+        let has_more = !self.ignored_events.is_empty() || !self.protocol.on_connect.is_empty();
+        if !self.rules.is_empty() || has_more || self.protocol.url.socket.is_some() {
             return None;
         }
         let Self { model, codec, protocol, .. } = self;

@@ -74,9 +74,14 @@ pub struct HttpConfig {
     pub unsolicited: UnsolicitedConfig,
     /// Messages of streams that the model does not see, by other conditions.
     pub ignored_events: Vec<AnswerConfig>,
+    /// True if a WebSocket is open from the beginning, since the steps after connecting open it.
+    pub begins_with_websocket: bool,
     /// Values that came from the environment, each with the name of its variable; for `USER:PASSWORD` both in base64.
     pub variables: Vec<(String, String)>,
 }
+
+/// The name by which inputs call the WebSocket that the steps after connecting opened.
+pub const ON_CONNECT: &str = "on_connect";
 
 /// Reads and writes the messages of one model.
 #[derive(Debug)]
@@ -217,12 +222,14 @@ fn input(
     let prepared = PreparedRequest::new(request, &config.headers).map_err(wrong)?;
     let is_captured = |field: &&str| config.captures.iter().any(|(other, _)| other == field);
     check_fields(model, name, GateKind::Input, prepared.fields().filter(|field| !is_captured(field)))?;
-    if let Some(over) = prepared.over()
-        && !config.inputs.iter().any(|(other, opening)| other == over && opening.websocket)
-    {
-        return Err(wrong(BadRequestConfig::NoWebSocket(over.to_owned())));
+    let opens = |over: &str| {
+        let is_opening = |(other, opening): &(String, RequestConfig)| other == over && opening.websocket;
+        over == ON_CONNECT && config.begins_with_websocket || config.inputs.iter().any(is_opening)
+    };
+    match prepared.over() {
+        Some(over) if !opens(over) => Err(wrong(BadRequestConfig::NoWebSocket(over.to_owned()))),
+        _ => Ok(prepared),
     }
-    Ok(prepared)
 }
 
 /// Prepares the reader of an output; its fields must be those of the message.

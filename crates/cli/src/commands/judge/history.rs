@@ -41,7 +41,11 @@ pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let _stage = limit::stage("judging the history");
     let mut cx = Ctx::new(&mut model, &mut *solver);
     let sequential = prove_model(&mut cx, &args.file)?;
-    let limits = SearchLimits { max_configurations: args.max_configurations, halt: request.halt.clone() };
+    let limits = SearchLimits {
+        max_configurations: args.max_configurations,
+        halt: request.halt.clone(),
+        ..SearchLimits::default()
+    };
     let config = HistoryConfig { consistency: args.consistency.into(), limits, skips_core: false };
     let judged = judge_history(&mut cx, &sequential, &history, &config);
     let parts = judged.partition.describe(&cx);

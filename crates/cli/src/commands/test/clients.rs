@@ -110,7 +110,11 @@ fn config(args: &TestArgs, clients: usize, request: &SolverRequest<'_>) -> Concu
         operations: args.steps.unwrap_or(default.operations),
         reply_timeout: args.reply_timeout.unwrap_or(default.reply_timeout),
         consistency: Consistency::from(args.consistency),
-        limits: SearchLimits { max_configurations: args.max_configurations, halt: request.halt.clone() },
+        limits: SearchLimits {
+            max_configurations: args.max_configurations,
+            halt: request.halt.clone(),
+            ..SearchLimits::default()
+        },
         faults: args.faults.iter().map(|name| FaultKind::from_name(name)).collect(),
         repetitions: if args.no_shrink { 0 } else { default.repetitions },
         shrinks: !args.no_shrink,

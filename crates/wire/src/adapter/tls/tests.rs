@@ -240,7 +240,7 @@ fn requests_go_through_tls_and_so_does_the_ready_probe() {
         outputs: vec![("SAID".into(), said)],
         ..HttpConfig::default()
     };
-    let speech = HttpProtocol { url: url.parse().unwrap(), http, reset: Vec::new() };
+    let speech = HttpProtocol { url: url.parse().unwrap(), http, reset: Vec::new(), on_connect: Vec::new() };
     let model = Arc::new(model(ECHO));
     let mut adapter = HttpAdapter::new(&speech, Arc::clone(&model), &server.trusted()).unwrap();
     adapter.reset().unwrap();

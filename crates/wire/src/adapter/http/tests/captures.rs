@@ -44,6 +44,7 @@ fn speech(address: &str) -> HttpProtocol {
             ..HttpConfig::default()
         },
         reset: Vec::new(),
+        on_connect: Vec::new(),
     }
 }
 

@@ -56,6 +56,7 @@ fn feed_with(
             ..config
         },
         reset: Vec::new(),
+        on_connect: Vec::new(),
     };
     let connection = RemoteConnection { limit: Duration::from_secs(5), ..RemoteConnection::default() };
     let mut adapter = HttpAdapter::new(&speech, Arc::new(model(FEED)), &connection).unwrap();
