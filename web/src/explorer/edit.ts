@@ -49,7 +49,7 @@ export class EditScreen implements Screen {
       label: `text of ${options.model().file}`,
       describedBy: this.status.id,
       changed: () => this.changed(),
-      moved: (line) => this.lookAt(line),
+      moved: () => this.lookAtCursor(),
     });
     addEventListener("beforeunload", (event) => {
       if (!this.saved || this.field.text !== this.known) event.preventDefault();
@@ -152,7 +152,9 @@ export class EditScreen implements Screen {
         this.known = text;
         this.take(view);
         fill(this.problem);
-        if (view.model !== null) this.options.use(view.model);
+        if (view.model === null) continue;
+        this.options.use(view.model);
+        this.lookAtCursor();
       } catch (error) {
         this.refused(error, (why) => this.changedElsewhere(why));
         return;
@@ -228,12 +230,17 @@ export class EditScreen implements Screen {
     );
   }
 
-  /** Marks the transition that is written in this line. */
-  private lookAt(line: number): void {
+  /** Marks the transition in whose text the cursor is. */
+  private lookAtCursor(): void {
     const { switches, file } = this.options.model();
-    const lines = (text: string): number => text.split("\n").length;
+    const { line } = this.field;
+    // Several may share a line; which one it is, is looked at for these only.
     const at = switches.findIndex(
-      (it) => it.file === file && it.line <= line && line < it.line + lines(it.source),
+      (it) =>
+        it.file === file &&
+        it.line <= line &&
+        line < it.line + lines(it.source) &&
+        this.field.isWithin(it.source, it.line),
     );
     this.options.picture.look(at >= 0 ? at : null);
   }
@@ -287,6 +294,10 @@ export class EditScreen implements Screen {
     await this.analyse();
     this.field.focus();
   }
+}
+
+function lines(text: string): number {
+  return text.split("\n").length;
 }
 
 function sentence(text: string): string {

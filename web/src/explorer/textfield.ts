@@ -12,8 +12,8 @@ export interface TextFieldOptions {
   describedBy: string;
   /** The text was changed by the user. */
   changed: () => void;
-  /** The cursor has moved to a line, from 1. */
-  moved: (line: number) => void;
+  /** The cursor has moved. */
+  moved: () => void;
 }
 
 /** Spaces of one level. */
@@ -25,7 +25,7 @@ export class TextField {
   private readonly sheet = h("pre", { class: "underlines", "aria-hidden": "true" });
   private readonly gutter = h("pre", { class: "gutter", "aria-hidden": "true" });
   private findings: FindingView[] = [];
-  private line = 0;
+  private followed = -1;
 
   constructor(private readonly options: TextFieldOptions) {
     this.area = h("textarea", {
@@ -42,7 +42,8 @@ export class TextField {
       onkeyup: () => this.follow(),
       onclick: () => this.follow(),
     });
-    this.element = h("div", { class: "text-field" }, this.gutter, h("div", { class: "text-sheet" }, this.sheet, this.area));
+    const sheet = h("div", { class: "text-sheet" }, this.sheet, this.area);
+    this.element = h("div", { class: "text-field" }, this.gutter, sheet);
   }
 
   get text(): string {
@@ -53,6 +54,18 @@ export class TextField {
     this.area.value = text;
     this.findings = [];
     this.refresh();
+  }
+
+  /** The line of the cursor, from 1. */
+  get line(): number {
+    return this.lineAt(this.area.selectionStart);
+  }
+
+  /** Whether the cursor is within `part`, which begins in `line`, from 1. */
+  isWithin(part: string, line: number): boolean {
+    const cursor = this.area.selectionStart;
+    const start = this.text.indexOf(part, this.startOf(line));
+    return start >= 0 && start <= cursor && cursor <= start + part.length;
   }
 
   /** Underlines the places of findings. */
@@ -84,8 +97,13 @@ export class TextField {
   }
 
   goToLine(line: number): void {
-    const start = this.text.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+    const start = this.startOf(line);
     this.select(start, start);
+  }
+
+  /** The position at which a line begins. */
+  private startOf(line: number): number {
+    return this.text.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
   }
 
   /** Writes in the place of what is there; the field can undo it. */
@@ -150,10 +168,10 @@ export class TextField {
   }
 
   private follow(): void {
-    const line = this.lineAt(this.area.selectionStart);
-    if (line === this.line) return;
-    this.line = line;
-    this.options.moved(line);
+    const cursor = this.area.selectionStart;
+    if (cursor === this.followed) return;
+    this.followed = cursor;
+    this.options.moved();
   }
 
   private key(event: KeyboardEvent): void {

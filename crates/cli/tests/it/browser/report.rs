@@ -154,6 +154,20 @@ fn a_failing_run_is_charted_with_got_and_expected() {
     browser.is_calm();
 }
 
+/// A campaign of one run with so many questions and answers.
+pub fn answers(n: usize) -> Vec<Json> {
+    let ask = json!({ "kind": "input", "label": "ask", "text": "?ask" });
+    let mut events = vec![started("Answers"), json!({ "run_started": { "run": 0, "seed": 1 } })];
+    for at in 0..n {
+        let step = json!({ "step": 2 * at + 1, "label": ask, "belief": 1, "switches": ["r1"] });
+        events.push(json!({ "stimulus": step }));
+        events.push(observation(2 * at + 2, "say", &at.to_string()));
+    }
+    events.push(json!({ "verdict": { "verdict": "pass", "reason": "done" } }));
+    events.push(finished(0, "pass", 2 * n));
+    events
+}
+
 /// A campaign whose failure was made smaller, with a script in which every text is `word`.
 pub fn failure_with_script(word: &str) -> Vec<Json> {
     let explanation = json!({
