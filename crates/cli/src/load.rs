@@ -7,7 +7,7 @@ use std::path::Path;
 use ioxide_lang::{LoadOptions, LoadedText};
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::source::{FileId, Sources};
+use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
 use crate::args::THROUGH;
@@ -127,14 +127,35 @@ pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedTex
 
 /// Returns the model of texts that are not the user's as they are, such as edited ones; `None` if there are errors.
 pub fn compile_quietly(sources: &Sources, file: FileId, set: &[String]) -> Option<Model> {
-    let options = LoadOptions::with_overrides(overrides(set).ok()?);
-    let loaded = ioxide_lang::load(sources, file, &options);
-    let model = loaded.model.filter(|_| !loaded.diagnostics.iter().any(Diagnostic::is_error))?;
+    compile(sources, file, set).0
+}
+
+/// Returns the model of a text with these settings, `None` if there are errors, and all findings. Nothing is printed.
+pub fn compile(sources: &Sources, file: FileId, set: &[String]) -> (Option<Model>, Vec<Diagnostic>) {
+    let options = match overrides(set) {
+        Ok(overrides) => LoadOptions::with_overrides(overrides),
+        Err(error) => return (None, vec![bad_setting(file, error.to_line())]),
+    };
+    let LoadedText { model, mut diagnostics } = ioxide_lang::load(sources, file, &options);
+    let sound = model.filter(|_| !diagnostics.iter().any(Diagnostic::is_error));
     let channels = set.iter().filter_map(|text| text.strip_prefix(THROUGH));
-    channels.into_iter().try_fold(model, |model, text| {
-        let channel = ioxide_lang::channel(text).ok()?;
-        ioxide_lang::through(&model, &channel).ok()
-    })
+    let seen = channels.into_iter().try_fold(sound, |model, text| {
+        let channel = ioxide_lang::channel(text);
+        let seen = channel.and_then(|it| model.map(|model| ioxide_lang::through(&model, &it)).transpose());
+        seen.map_err(|wrong| bad_setting(file, format!("`--through '{text}'` cannot be: {}", wrong.0)))
+    });
+    match seen {
+        Ok(model) => (model, diagnostics),
+        Err(wrong) => {
+            diagnostics.push(wrong);
+            (None, diagnostics)
+        }
+    }
+}
+
+/// Returns the finding that the settings do not fit the model.
+fn bad_setting(file: FileId, message: String) -> Diagnostic {
+    Diagnostic::new(Code::BadOverride, Span::new(file, 0, 0), message)
 }
 
 /// The model behind the channels that the settings name.

@@ -1,12 +1,13 @@
 //! The explorer: a model, recorded runs and a live campaign in a browser, served on loopback.
 //!
 //! [`walk`] is the heart, and the terminal stepper's as well: a path of choices becomes a belief.
-//! [`worker`] is the thread that walks, [`recording`] holds recorded runs, [`live`] a campaign under way. [`learning`]
-//! is a page of its own: a system that is being learned. [`server`] accepts connections, [`access`] admits requests,
-//! [`routes`] answers with the structs of [`view`], the only ones that leave.
+//! [`worker`] is the thread that walks, [`recording`] holds recorded runs, [`live`] a campaign under way. [`edit`] is
+//! the text of the model, which the page can change and save. [`learning`] is a page of its own: a system that is being
+//! learned. [`server`] accepts connections, [`access`] admits requests, [`routes`] answers with the structs of [`view`],
+//! the only ones that leave.
 //!
 //! *Promises.* No path of a file comes from the browser: recorded runs are those given at start, by number, and testers
-//! that read a file are those given at start. Texts of a model or a system leave as JSON strings, and the page makes
+//! that read a file and the file that is edited are those given at start. Texts of a model or a system leave as JSON strings, and the page makes
 //! text of them, never markup.
 //!
 //! # Example
@@ -39,6 +40,7 @@
 //! ```
 
 pub mod access;
+pub mod edit;
 pub mod http;
 pub mod learning;
 pub mod live;
@@ -50,13 +52,14 @@ pub mod view;
 pub mod walk;
 pub mod worker;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::Solver;
 
+use crate::edit::{ModelDraft, ModelEditor};
 use crate::http::ExplorerRequest;
 use crate::live::{Launcher, LiveCampaign};
 use crate::recording::{Recording, Records};
@@ -69,16 +72,39 @@ use crate::worker::ExplorerWorker;
 /// step may wait for its time limit, and processes get a grace period.
 const CAMPAIGN_END_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// An explorer: a model to walk through, recorded runs, and perhaps a campaign under way.
+/// An explorer: a model to walk through and to edit, recorded runs, and perhaps a campaign under way.
 pub struct Explorer {
-    /// The model for the page.
-    pub(crate) model: ModelView,
+    /// The model that is shown: the one given at start, or that of the last text without errors.
+    shown: Mutex<Arc<ShownModel>>,
     /// The thread that walks through the model.
     pub(crate) desk: ExplorerWorker,
     /// The recorded runs.
     pub(crate) records: Arc<Records>,
     /// The campaign under way, or the last one.
     pub(crate) live: Arc<LiveCampaign>,
+    /// The text of the model, or the reason why it cannot be edited.
+    pub(crate) edited: Result<EditedModel, String>,
+}
+
+/// A model, with its view for the page.
+pub(crate) struct ShownModel {
+    /// The model.
+    pub(crate) model: Arc<Model>,
+    /// The model for the page.
+    pub(crate) view: ModelView,
+}
+
+/// A text under way, and the way to turn it into a model.
+pub(crate) struct EditedModel {
+    pub(crate) editor: Box<dyn ModelEditor>,
+    pub(crate) draft: Mutex<ModelDraft>,
+}
+
+impl ShownModel {
+    /// Returns `model`, read from `sources`, with its view; it is the model of a revision of the text.
+    pub(crate) fn new(model: Model, sources: &Sources, revision: u32) -> Self {
+        Self { view: ModelView::new(&model, sources, revision), model: Arc::new(model) }
+    }
 }
 
 impl Explorer {
@@ -91,11 +117,48 @@ impl Explorer {
         recordings: Vec<Recording>,
         launcher: Option<Box<dyn Launcher>>,
     ) -> Self {
-        let view = ModelView::new(&model, sources);
+        let shown = Arc::new(ShownModel::new(model, sources, 0));
         let records = Arc::new(Records::new(recordings));
-        let live = LiveCampaign::new(&model.sts, Arc::clone(&records), launcher);
-        let desk = ExplorerWorker::start(model, solver, Arc::clone(&records));
-        Self { model: view, desk, records, live }
+        let live = LiveCampaign::new(Arc::clone(&shown.model), Arc::clone(&records), launcher);
+        let desk = ExplorerWorker::start(Arc::clone(&shown.model), solver, Arc::clone(&records));
+        let edited = Err("this explorer was started without an editor".to_owned());
+        Self { shown: Mutex::new(shown), desk, records, live, edited }
+    }
+
+    /// Returns the explorer with an editor of the model, whose file has `text`.
+    #[must_use]
+    pub fn with_editor(self, editor: Box<dyn ModelEditor>, text: String) -> Self {
+        Self { edited: Ok(EditedModel { editor, draft: Mutex::new(ModelDraft::new(text)) }), ..self }
+    }
+
+    /// Returns the explorer without an editor, for the reason that the page shows.
+    #[must_use]
+    pub fn without_editor(self, why: &str) -> Self {
+        Self { edited: Err(why.to_owned()), ..self }
+    }
+
+    /// Returns whether the text of the model was changed and not saved.
+    #[must_use]
+    pub fn has_unsaved_text(&self) -> bool {
+        self.edited
+            .as_ref()
+            .is_ok_and(|edited| !edited.draft.lock().unwrap_or_else(PoisonError::into_inner).is_saved())
+    }
+
+    /// Returns the model that is shown.
+    pub(crate) fn shown(&self) -> Arc<ShownModel> {
+        Arc::clone(&self.shown.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Shows another model. Walks go through it from now on, and the next campaign tests against it; a campaign under
+    /// way keeps its own.
+    pub(crate) fn replace_model(&self, shown: &Arc<ShownModel>) {
+        let revision = shown.view.revision;
+        // Whoever gets this model finds it at the worker as well, so the lock is held until it is there.
+        let mut present = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        self.desk.replace_model(Arc::clone(&shown.model), revision);
+        self.live.replace_model(Arc::clone(&shown.model), revision);
+        *present = Arc::clone(shown);
     }
 }
 

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::certain_switch;
-use ioxide_model::sts::Sts;
+use ioxide_model::sts::{Model, Sts};
 use ioxide_record::event::{Event, EventKind, LabelKind, RunOutcome, StepRecord};
 use ioxide_record::reporter::Reporter;
 use ioxide_report::control_characters::excerpt;
@@ -42,18 +42,23 @@ pub trait Launcher: Send + Sync {
     /// Returns the system under test, for people.
     fn sut(&self) -> String;
 
-    /// Returns the testers to offer, the one to begin with first.
-    fn testers(&self) -> Vec<TesterSpec>;
+    /// Returns the testers to offer for a model, the one to begin with first.
+    fn testers(&self, sts: &Sts) -> Vec<TesterSpec>;
 
     /// Returns whether a run can be held up between two steps without changing verdicts; it cannot where time is
     /// measured by a clock that goes on.
-    fn may_hold(&self) -> bool;
+    fn may_hold(&self, sts: &Sts) -> bool;
 
-    /// Runs a campaign to its end and reports its events to `reporter`.
+    /// Runs a campaign against `model` to its end and reports its events to `reporter`.
     ///
     /// # Errors
     /// The reason why it could not run.
-    fn launch(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError>;
+    fn launch(
+        &self,
+        model: &Model,
+        request: &CampaignRequest,
+        reporter: &mut dyn Reporter,
+    ) -> Result<(), LaunchError>;
 
     /// Asks the campaign that is running to end after its step.
     fn stop(&self);
@@ -107,16 +112,27 @@ pub struct LiveCampaign {
     changed: Condvar,
     records: Arc<Records>,
     launcher: Option<Box<dyn Launcher>>,
+    /// The model of the next campaign.
+    next: Mutex<TestedModel>,
+}
+
+/// The model of a campaign, and the revision of the text that it belongs to.
+#[derive(Clone)]
+struct TestedModel {
+    model: Arc<Model>,
+    revision: u32,
 }
 
 /// The state of the campaign.
 pub(crate) struct LiveState {
     /// A number that grows with every change.
     version: u64,
+    /// The revision of the model that is tested.
+    pub(crate) revision: u32,
     pub(crate) phase: CampaignPhase,
     pace: Duration,
     /// The position of each switch in `seen`, by its label.
-    names: Arc<BTreeMap<Arc<str>, usize>>,
+    names: BTreeMap<Arc<str>, usize>,
     pub(crate) seen: Vec<SwitchSeen>,
     pub(crate) n_steps: u64,
     pub(crate) passed: u64,
@@ -153,12 +169,21 @@ pub(crate) struct FailedRun {
 }
 
 impl LiveCampaign {
-    /// Returns the place for a campaign, with none started.
+    /// Returns the place for a campaign against `model`, with none started.
     #[must_use]
-    pub fn new(sts: &Sts, records: Arc<Records>, launcher: Option<Box<dyn Launcher>>) -> Arc<Self> {
-        let names = sts.switches.iter().enumerate().map(|(at, switch)| (Arc::clone(&switch.label), at));
-        let state = LiveState::new(Arc::new(names.collect()), sts.switches.len());
-        Arc::new(Self { state: Mutex::new(state), changed: Condvar::new(), records, launcher })
+    pub fn new(model: Arc<Model>, records: Arc<Records>, launcher: Option<Box<dyn Launcher>>) -> Arc<Self> {
+        let next = TestedModel { model, revision: 0 };
+        let state = Mutex::new(LiveState::new(&next));
+        Arc::new(Self { state, changed: Condvar::new(), records, launcher, next: Mutex::new(next) })
+    }
+
+    /// Makes the next campaign test against another model, of this revision of the text.
+    pub fn replace_model(&self, model: Arc<Model>, revision: u32) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = TestedModel { model, revision };
+    }
+
+    fn next_model(&self) -> TestedModel {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the system under test; `None` if there is none.
@@ -170,7 +195,8 @@ impl LiveCampaign {
     /// Returns the testers to offer, the one to begin with first; none without a system under test.
     #[must_use]
     pub fn testers(&self) -> Vec<TesterSpec> {
-        self.launcher.as_ref().map(|launcher| launcher.testers()).unwrap_or_default()
+        let model = self.next_model().model;
+        self.launcher.as_ref().map(|launcher| launcher.testers(&model.sts)).unwrap_or_default()
     }
 
     /// Starts a campaign in a thread of its own.
@@ -190,31 +216,27 @@ impl LiveCampaign {
         if self.launcher.is_none() {
             return Err("there is no system under test; start `ioxide explore` with `--sut`");
         }
+        let tested = self.next_model();
         let mut state = self.lock();
         if !matches!(state.phase, CampaignPhase::Idle | CampaignPhase::Over) {
             return Err("a campaign is running already");
         }
         let (version, pace) = (state.version, state.pace);
-        *state = LiveState {
-            version,
-            pace,
-            phase: CampaignPhase::Running,
-            ..LiveState::new(Arc::clone(&state.names), state.seen.len())
-        };
+        *state = LiveState { version, pace, phase: CampaignPhase::Running, ..LiveState::new(&tested) };
         self.publish_change(state);
         let live = Arc::clone(self);
-        spawn(Box::new(move || live.run_campaign(&request))).map_err(|_| {
+        spawn(Box::new(move || live.run_campaign(&tested.model, &request))).map_err(|_| {
             let why = "no thread could be started";
             self.end_campaign(Some(why.to_owned()));
             why
         })
     }
 
-    fn run_campaign(self: Arc<Self>, request: &CampaignRequest) {
+    fn run_campaign(self: Arc<Self>, model: &Model, request: &CampaignRequest) {
         let Some(launcher) = &self.launcher else { return };
         let mut end = LiveEnd { live: &self, message: Some("the campaign broke off".to_owned()) };
-        let mut reporter = LiveWatcher { live: &self };
-        end.message = launcher.launch(request, &mut reporter).err().map(|why| why.to_string());
+        let mut reporter = LiveWatcher { live: &self, may_hold: launcher.may_hold(&model.sts) };
+        end.message = launcher.launch(model, request, &mut reporter).err().map(|why| why.to_string());
     }
 
     /// Ends the campaign, and shows `message` if there is one.
@@ -293,14 +315,17 @@ impl LiveCampaign {
 }
 
 impl LiveState {
-    /// Makes the state before the first campaign: nothing is covered. `names` are the numbers of the switches by label.
-    fn new(names: Arc<BTreeMap<Arc<str>, usize>>, n_switches: usize) -> Self {
+    /// Makes the state before the first step of a campaign against `tested`: nothing is covered.
+    fn new(tested: &TestedModel) -> Self {
+        let switches = &tested.model.sts.switches;
+        let names = switches.iter().enumerate().map(|(at, switch)| (Arc::clone(&switch.label), at));
         Self {
             version: 0,
+            revision: tested.revision,
             phase: CampaignPhase::Idle,
             pace: Duration::ZERO,
-            seen: vec![SwitchSeen::Never; n_switches],
-            names,
+            seen: vec![SwitchSeen::Never; switches.len()],
+            names: names.collect(),
             n_steps: 0,
             passed: 0,
             failed: 0,
@@ -372,6 +397,8 @@ impl Drop for LiveEnd<'_> {
 /// The reporter that receives the events of a campaign.
 struct LiveWatcher<'l> {
     live: &'l LiveCampaign,
+    /// True if a run can be held up between two steps.
+    may_hold: bool,
 }
 
 impl LiveWatcher<'_> {
@@ -448,8 +475,7 @@ impl Reporter for LiveWatcher<'_> {
             launcher.stop();
         }
         let is_step = matches!(event.event, EventKind::Stimulus(_) | EventKind::Observation(_));
-        let may_hold = self.live.launcher.as_ref().is_some_and(|launcher| launcher.may_hold());
-        if is_step && !may_hold {
+        if is_step && !self.may_hold {
             return Ok(());
         }
         self.wait_until((is_step && !pace.is_zero()).then(|| Instant::now() + pace));

@@ -1,5 +1,6 @@
 //! The routes: paths and their answers. Paths are compared, never opened.
 
+pub(crate) mod edit;
 mod learning;
 pub(crate) mod walk;
 
@@ -42,7 +43,7 @@ pub(crate) fn answer_route(explorer: &Explorer, path: &str, request: &ExplorerRe
         (HttpMethod::Get, ["explorer.js"]) => ExplorerResponse::ok("text/javascript; charset=utf-8", SCRIPT),
         (HttpMethod::Get, ["explorer.css"]) => ExplorerResponse::ok("text/css; charset=utf-8", STYLE),
         (HttpMethod::Get, ["icon.svg"]) => ExplorerResponse::ok("image/svg+xml", ICON),
-        (HttpMethod::Get, ["api", "model"]) => json_response(&explorer.model),
+        (HttpMethod::Get, ["api", "model"]) => json_response(&explorer.shown().view),
         (HttpMethod::Get, ["api", "records"]) => json_response(&RecordsView::new(&explorer.records.list())),
         (HttpMethod::Get, ["api", "run", record, run]) => recorded_run(explorer, record, run, request),
         (HttpMethod::Get, ["history", record]) => history_page(explorer, record),
@@ -56,10 +57,20 @@ pub(crate) fn answer_route(explorer: &Explorer, path: &str, request: &ExplorerRe
         (HttpMethod::Post, ["api", "witness"]) => {
             with_body(request, |wanted| walk::path_witness(explorer, wanted))
         }
+        (HttpMethod::Get, ["api", "source"]) => edit::show_source(explorer),
+        (HttpMethod::Post, ["api", "source", "change"]) => {
+            with_body(request, |wanted| edit::change_text(explorer, &wanted))
+        }
+        (HttpMethod::Post, ["api", "source", "save"]) => {
+            with_body(request, |wanted| edit::save_text(explorer, &wanted))
+        }
+        (HttpMethod::Post, ["api", "source", "load"]) => {
+            with_body(request, |wanted| edit::load_file(explorer, &wanted))
+        }
         (HttpMethod::Post, ["api", "live", act]) => {
             with_body(request, |wanted| control_campaign(explorer, act, &wanted))
         }
-        (HttpMethod::Get, ["api", "walk" | "values" | "witness"]) | (HttpMethod::Get, ["api", "live", _]) => {
+        (HttpMethod::Get, ["api", "walk" | "values" | "witness"] | ["api", "live" | "source", _]) => {
             ExplorerResponse::refusal(405, "this is asked with POST")
         }
         _ => ExplorerResponse::refusal(404, "there is nothing here"),

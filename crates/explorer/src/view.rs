@@ -3,6 +3,7 @@
 //! Texts are made visible and cut here, except the steps of a path, which the page puts into its address.
 //! Fields may be added within a version; one that changes its meaning makes a new version.
 
+pub mod edit;
 pub mod hypothesis;
 pub mod learning;
 pub mod live;

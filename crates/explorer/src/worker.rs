@@ -22,7 +22,15 @@ use crate::walk::ModelWalk;
 /// the explorer runs for days.
 const MAX_TERMS: usize = 2_000_000;
 
-type WorkerJob = Box<dyn FnOnce(&mut WorkerState<'_>) + Send>;
+type WorkerQuery = Box<dyn FnOnce(&mut WorkerState<'_>) + Send>;
+
+/// A task for the worker thread.
+enum WorkerJob {
+    /// A question about the model.
+    Query(WorkerQuery),
+    /// Another model, of this revision of the text, takes the place of the present one.
+    Replace(Arc<Model>, u32),
+}
 
 /// A handle to the worker thread.
 pub struct ExplorerWorker {
@@ -35,6 +43,8 @@ pub struct WorkerState<'m> {
     pub walk: ModelWalk<'m>,
     /// The recorded runs.
     pub records: &'m Records,
+    /// The revision of the text that the model belongs to.
+    pub revision: u32,
     model: &'m Model,
     /// The labels of the recorded run that was requested last.
     known: Option<(RecordPlace, Arc<[Label]>)>,
@@ -43,12 +53,12 @@ pub struct WorkerState<'m> {
 impl ExplorerWorker {
     /// Starts the worker thread.
     #[must_use]
-    pub fn start(model: Model, solver: Box<dyn Solver>, records: Arc<Records>) -> Self {
+    pub fn start(model: Arc<Model>, solver: Box<dyn Solver>, records: Arc<Records>) -> Self {
         let (jobs, asked) = channel();
         // Without a thread every query gets an error.
         let _ = thread::Builder::new()
             .name("desk".into())
-            .spawn(move || run_worker(&model, solver, &records, &asked));
+            .spawn(move || run_worker(model, solver, &records, &asked));
         Self { jobs }
     }
 
@@ -59,26 +69,45 @@ impl ExplorerWorker {
         act: impl FnOnce(&mut WorkerState<'_>) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = channel();
-        let job: WorkerJob = Box::new(move |seat| {
+        let query: WorkerQuery = Box::new(move |seat| {
             let _ = answer.send(act(seat));
         });
-        self.jobs.send(job).ok()?;
+        self.jobs.send(WorkerJob::Query(query)).ok()?;
         answered.recv().ok()
+    }
+
+    /// Makes the thread walk through another model, of this revision of the text, from the next query on.
+    pub(crate) fn replace_model(&self, model: Arc<Model>, revision: u32) {
+        // Without a thread every query gets an error.
+        let _ = self.jobs.send(WorkerJob::Replace(model, revision));
     }
 }
 
-fn run_worker(model: &Model, mut solver: Box<dyn Solver>, records: &Records, asked: &Receiver<WorkerJob>) {
+fn run_worker(
+    mut model: Arc<Model>,
+    mut solver: Box<dyn Solver>,
+    records: &Records,
+    asked: &Receiver<WorkerJob>,
+) {
+    let mut revision = 0;
     loop {
-        let mut own = model.clone();
+        let mut own = Model::clone(&model);
         let walk = ModelWalk::new(Ctx::new(&mut own, &mut *solver));
-        let mut seat = WorkerState { walk, records, model, known: None };
-        loop {
+        let mut seat = WorkerState { walk, records, revision, model: &model, known: None };
+        let next = loop {
             let Ok(job) = asked.recv() else { return };
+            let query = match job {
+                WorkerJob::Query(query) => query,
+                WorkerJob::Replace(model, revision) => break Some((model, revision)),
+            };
             // A question that breaks something must not take the next ones with it.
-            let is_sound = catch_unwind(AssertUnwindSafe(|| job(&mut seat))).is_ok();
+            let is_sound = catch_unwind(AssertUnwindSafe(|| query(&mut seat))).is_ok();
             if !is_sound || seat.walk.cx.pool.len() > model.pool.len() + MAX_TERMS {
-                break;
+                break None;
             }
+        };
+        if let Some(next) = next {
+            (model, revision) = next;
         }
     }
 }

@@ -1,5 +1,15 @@
 // How the server is asked; what it tells is in `views.ts`.
 
+/** The server refused a request; the message is its reason. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
 /** Asks for something. */
 export async function get<T>(path: string): Promise<T> {
   return answer(await fetch(`api/${path}`));
@@ -14,7 +24,7 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
 async function answer<T>(response: Response): Promise<T> {
   if (response.ok) return (await response.json()) as T;
   const text = await response.text();
-  throw new Error(reason(text) ?? `the server refused: ${response.status}`);
+  throw new Refusal(reason(text) ?? `the server refused: ${response.status}`, response.status);
 }
 
 function reason(text: string): string | undefined {

@@ -53,7 +53,7 @@ function stateView(model: ModelView, state: StateView, before: StateView | undef
       "div",
       { class: changed ? "value changed" : "value", title: changed ? `was ${old.get(name)}` : null },
       h("dt", null, name),
-      h("dd", null, text),
+      h("dd", text.length > 200 ? { tabindex: 0 } : null, text),
     );
   };
   return h(
@@ -83,7 +83,7 @@ function partsView(state: StateView, before: StateView | undefined): HTMLElement
         "div",
         { class: changed ? "value changed" : "value", title: changed ? `was ${values.get(name)}` : null },
         h("dt", null, name),
-        h("dd", null, text),
+        h("dd", text.length > 200 ? { tabindex: 0 } : null, text),
       );
     };
     return h(

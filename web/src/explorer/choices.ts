@@ -131,7 +131,7 @@ export class Choices {
     };
     return h(
       "form",
-      { class: "group waiting", role: "group", "aria-label": "time passes", onsubmit: submit },
+      { class: "group waiting", "aria-label": "time passes", onsubmit: submit },
       h("h3", null, "or time passes"),
       h("div", { class: "row" }, h("kbd", null, "d"), time, h("button", { type: "submit" }, "wait")),
     );

@@ -84,7 +84,7 @@ export class LiveScreen implements Screen {
     const tester = h(
       "select",
       { id: "tester" },
-      testers.map((name) => h("option", { value: name }, name)),
+      testers.map((name) => h("option", { value: name }, name === "hunt" ? "hunt (the default)" : name)),
     );
     const runs = h("input", { id: "runs", type: "text", inputmode: "numeric", placeholder: "as many as it takes" });
     const seed = h("input", { id: "seed", type: "text", inputmode: "numeric", placeholder: "fresh" });
@@ -169,17 +169,25 @@ export class LiveScreen implements Screen {
       this.buttons.stop.disabled = view.phase !== "running" && view.phase !== "paused";
       fill(this.buttons.pause, view.phase === "paused" ? "go on " : "pause ", h("kbd", null, "p"));
     }
+    // A campaign that began before the model was edited is about another picture.
+    const older = view.revision !== this.model.revision && view.phase !== "idle";
     const words: Record<string, string> = { ".": "never", m: "maybe", t: "taken" };
     const last = view.phase === "running" || view.phase === "paused" ? view.last[view.last.length - 1] : undefined;
     const now = new Set(last?.switches ?? []);
     this.picture.mark((number) => {
+      if (older) return "never";
       const word = words[view.seen[number] ?? "."] ?? "never";
       return now.has(this.model.switches[number]?.label ?? "") ? `${word} last` : word;
     });
-    fill(this.status, this.figures(view), this.failures(view), this.last(view));
+    fill(this.status, older && this.outdated(), this.figures(view, older), this.failures(view), this.last(view));
   }
 
-  private figures(view: LiveView): HTMLElement {
+  private outdated(): HTMLElement {
+    const text = "This campaign tests the model as it was before it was edited; the next one tests the model shown.";
+    return h("section", { class: "card problem" }, h("p", null, text));
+  }
+
+  private figures(view: LiveView, older: boolean): HTMLElement {
     const visible = this.model.switches.filter(({ kind }) => kind !== "internal").length;
     const taken = [...view.seen].filter((c) => c === "t").length;
     const maybe = [...view.seen].filter((c) => c === "m").length;
@@ -208,7 +216,7 @@ export class LiveScreen implements Screen {
       h(
         "p",
         { class: "soft", id: "covered" },
-        `${taken} of ${visible} transitions taken`,
+        older ? `${taken} transitions taken` : `${taken} of ${visible} transitions taken`,
         maybe > 0 && `, ${maybe} possibly`,
         `; ${view.steps.toLocaleString("en")} steps`,
         view.phase !== "idle" && `; seed ${view.seed}`,
@@ -252,7 +260,7 @@ export class LiveScreen implements Screen {
       "section",
       { class: "card history", "aria-label": "last steps" },
       h("h2", null, "Last steps"),
-      h("ol", { class: "past-list" }, rows),
+      h("ol", { class: "past-list", tabindex: 0, "aria-label": "last steps" }, rows),
     );
   }
 }

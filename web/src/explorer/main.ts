@@ -4,6 +4,7 @@ import { byId, fill, h } from "../shared/dom.js";
 import { applyTheme, themeButton } from "../shared/theme.js";
 import type { ModelView } from "./views.js";
 import { get } from "./api.js";
+import { EditScreen } from "./edit.js";
 import { LiveScreen } from "./live.js";
 import { Picture } from "./picture.js";
 import { type Route, read } from "./route.js";
@@ -14,40 +15,71 @@ import { WalkScreen } from "./walk.js";
 const TABS: [Route["screen"], string, string][] = [
   ["walk", "Walk", "w"],
   ["symbolic", "Symbolic", "s"],
+  ["edit", "Edit", "e"],
   ["runs", "Runs", "r"],
   ["live", "Live", "l"],
 ];
 
 class App {
   private readonly picture: Picture;
-  private readonly screens: Record<Route["screen"], Screen>;
+  private readonly editor: EditScreen;
+  private screens: Record<Route["screen"], Screen>;
+  private readonly title = h("h1", null);
   private readonly tabs = h("nav", { "aria-label": "screens" });
   private readonly place = h("main", { "aria-label": "actions" });
   private readonly hints = h("footer", { "aria-label": "keys" });
   private current: Screen | null = null;
 
-  constructor(private readonly model: ModelView) {
+  constructor(private model: ModelView) {
     this.picture = new Picture(model, (number) => this.current?.pointed(number));
-    const picture = this.picture;
-    this.screens = {
-      walk: new WalkScreen(model, picture, false),
-      symbolic: new WalkScreen(model, picture, true),
-      runs: new RunsScreen(picture),
-      run: new RunScreen(model, picture),
-      live: new LiveScreen(model, picture),
-    };
+    this.editor = new EditScreen({
+      picture: this.picture,
+      model: () => this.model,
+      use: (changed) => this.use(changed),
+      refresh: () => this.refresh(),
+    });
+    this.screens = this.makeScreens();
+    fill(this.title, model.name);
     const head = h(
       "header",
       null,
       h("strong", { class: "brand" }, "ioxide"),
-      h("h1", null, model.name),
+      this.title,
       h("span", { class: "soft file" }, model.file),
       this.tabs,
       themeButton(),
     );
-    fill(byId("app"), head, h("div", { class: "columns" }, picture.element, this.place), this.hints);
+    fill(byId("app"), head, h("div", { class: "columns" }, this.picture.element, this.place), this.hints);
     addEventListener("hashchange", () => void this.show());
     document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  private makeScreens(): Record<Route["screen"], Screen> {
+    const { model, picture } = this;
+    const refresh = (): Promise<void> => this.refresh();
+    return {
+      walk: new WalkScreen(model, picture, false, refresh),
+      symbolic: new WalkScreen(model, picture, true, refresh),
+      edit: this.editor,
+      runs: new RunsScreen(picture),
+      run: new RunScreen(model, picture, refresh),
+      live: new LiveScreen(model, picture),
+    };
+  }
+
+  /** Shows another model; the screens begin anew with it, but for the one that edits it. */
+  private use(model: ModelView): void {
+    this.model = model;
+    this.picture.replace(model);
+    fill(this.title, model.name);
+    this.screens = this.makeScreens();
+    if (this.current !== this.editor) void this.show();
+  }
+
+  /** Asks for the model again, which another page may have changed. */
+  private async refresh(): Promise<void> {
+    const model = await get<ModelView>("model");
+    if (model.revision !== this.model.revision) this.use(model);
   }
 
   /** Shows what the address says. */

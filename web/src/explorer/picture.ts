@@ -1,31 +1,42 @@
 // The picture of the model beside every screen, and what is known of the switch that is looked at.
 
 import { fill, h } from "../shared/dom.js";
-import { GraphView, numbersOf } from "../shared/graph.js";
+import { GraphView, numbersOf, picture } from "../shared/graph.js";
 import type { ModelView } from "./views.js";
 
 export class Picture {
-  readonly element: HTMLElement;
-  private readonly graph: GraphView | null;
+  readonly element = h("section", { class: "picture", "aria-label": "picture of the model" });
+  private graph: GraphView | null = null;
+  private model: ModelView;
   private readonly detail = h("div", { class: "detail", "aria-live": "polite" });
 
   constructor(
-    private readonly model: ModelView,
-    pointed: (number: number) => void,
+    model: ModelView,
+    private readonly pointed: (number: number) => void,
   ) {
-    const svg = drawn(model.svg);
-    this.graph = svg === null ? null : new GraphView(svg, { onSwitch: pointed });
-    const none = h(
-      "p",
-      { class: "soft no-picture" },
-      `${model.switches.length.toLocaleString("en")} transitions are too many for a picture.`,
-    );
-    this.element = h(
-      "section",
-      { class: "picture", "aria-label": "picture of the model" },
-      this.graph?.element ?? none,
-      this.detail,
-    );
+    this.model = model;
+    this.draw();
+  }
+
+  /** Shows another model. */
+  replace(model: ModelView): void {
+    const same = model.svg === this.model.svg;
+    this.model = model;
+    if (!same) this.draw();
+  }
+
+  /** Says whether the picture is that of an older text. */
+  stale(old: boolean): void {
+    this.element.classList.toggle("stale", old);
+  }
+
+  private draw(): void {
+    const svg = this.model.svg === "" ? null : picture(this.model.svg);
+    this.graph = svg === null ? null : new GraphView(svg, { onSwitch: this.pointed });
+    const many = this.model.switches.length.toLocaleString("en");
+    const none = h("p", { class: "soft no-picture" }, `${many} transitions are too many for a picture.`);
+    fill(this.detail);
+    fill(this.element, this.graph?.element ?? none, this.detail);
     for (const edge of this.element.querySelectorAll<SVGGElement>("[data-switch]")) {
       const number = numbersOf(edge)[0] ?? 0;
       edge.addEventListener("mouseenter", () => this.tell(number));
@@ -67,16 +78,8 @@ export class Picture {
       h("span", null, `${from} → ${to}`),
       h("code", null, found.message),
       found.reqs.map((req) => h("span", { class: "badge" }, req)),
-      h("span", { class: "soft" }, `${this.model.file}:${found.line}`),
+      h("span", { class: "soft" }, `${found.file}:${found.line}`),
       found.doc !== "" && h("span", { class: "soft" }, found.doc.split("\n", 1)[0] ?? ""),
     );
   }
-}
-
-/** The picture as an element; it is ours, but read as data all the same. */
-function drawn(text: string): SVGSVGElement | null {
-  if (text === "") return null;
-  const read = new DOMParser().parseFromString(text, "image/svg+xml");
-  const svg = document.importNode(read.documentElement, true);
-  return svg instanceof SVGSVGElement ? svg : null;
 }

@@ -3,6 +3,7 @@
 export type Route =
   | { screen: "walk"; path: string[] }
   | { screen: "symbolic"; path: string[] }
+  | { screen: "edit" }
   | { screen: "runs" }
   | { screen: "run"; record: number; run: number; step: number }
   | { screen: "live" };
@@ -14,6 +15,7 @@ export function read(hash: string): Route {
   switch (screen) {
     case "symbolic":
       return { screen, path };
+    case "edit":
     case "runs":
       return { screen };
     case "run": {

@@ -70,8 +70,9 @@ export class RunsScreen implements Screen {
       label: `runs of ${recording.name}`,
       rowHeight: 34,
       count: () => recording.runs.length,
-      row: (at) => runRow(recording.runs[at], () => open(at)),
+      row: (at) => runRow(recording.runs[at]),
       onOpen: open,
+      opensAtOnce: true,
     });
     const box = h("div", { class: "run-list" }, list.element);
     box.style.height = `${Math.min(12, Math.max(1, recording.runs.length)) * 34 + 4}px`;
@@ -92,7 +93,7 @@ export class RunsScreen implements Screen {
   }
 }
 
-function runRow(brief: BriefView | undefined, open: () => void): HTMLElement {
+function runRow(brief: BriefView | undefined): HTMLElement {
   if (brief === undefined) return h("div");
   return h(
     "div",
@@ -101,7 +102,7 @@ function runRow(brief: BriefView | undefined, open: () => void): HTMLElement {
     badge(brief.outcome),
     h("span", { class: "soft" }, `${brief.steps.toLocaleString("en")} steps`),
     h("span", { class: "goal" }, excerpt(brief.goal, 120)),
-    h("button", { type: "button", class: "link", onclick: open, "aria-label": `open run ${brief.number}` }, "open"),
+    h("span", { class: "opens", "aria-hidden": "true" }, "›"),
   );
 }
 
@@ -119,6 +120,7 @@ export class RunScreen implements Screen {
   constructor(
     private readonly model: ModelView,
     private readonly picture: Picture,
+    private readonly refresh: () => Promise<void>,
   ) {}
 
   async show(route: Route): Promise<void> {
@@ -219,6 +221,8 @@ export class RunScreen implements Screen {
       h("section", { class: "card steps" }, this.list.element),
       this.now,
     );
+    // A long run takes a moment to be followed; its steps are there already.
+    fill(this.now, h("p", { class: "soft" }, "Following the run to this step …"));
   }
 
   private row(index: number): HTMLElement {
@@ -261,6 +265,7 @@ export class RunScreen implements Screen {
     const { record, run, step } = this.at;
     const view = await post<WalkView>("walk", { path: [`@${record}.${run}.${step}`] });
     if (turn !== this.asked) return;
+    if (view.revision !== this.model.revision) return this.refresh();
     const before = this.view !== null && Math.abs(this.view.n_steps - view.n_steps) === 1 ? this.view : null;
     this.view = view;
     fill(

@@ -44,6 +44,15 @@ when: string, fields: Array<FieldView>,
 /** The step, if the values are fixed. */
 step: string | null, possible: PossibleView, };
 
+/** The answer to a change of the text. */
+export type EditView = { version: number,
+/** The number of the change. */
+revision: number, findings: Array<FindingView>,
+/** True if the file has this text. */
+saved: boolean,
+/** The model; null if the text has errors, or nothing of the model was changed. */
+model: ModelView | null, };
+
 /** An error response. */
 export type ErrorView = { version: number,
 /** The reason, for people. */
@@ -61,6 +70,31 @@ export type FieldView = { name: string, sort: string, form: TypedForm,
 /** The values of an enum; empty for other sorts. */
 options: Array<string>, };
 
+/** The severity of a finding. */
+export type FindingSeverity = "error" | "warning" | "hint";
+
+/** A finding in the text. */
+export type FindingView = { severity: FindingSeverity,
+/** The code that `ioxide explain` explains. */
+code: string, message: string,
+/** The file, if it is another than the one that is edited. */
+file: string | null,
+/** The line, from 1. */
+line: number,
+/** The column in characters, from 1. */
+column: number,
+/** The place in the text, in units of UTF-16, as browsers count; empty in another file. */
+from: number, to: number,
+/** Facts that explain it, and places with their file, line and text. */
+notes: Array<string>,
+/** Advice on what to do next. */
+helps: Array<string>,
+/** A change that would mend it. */
+fix: FixView | null, };
+
+/** A text to insert in the place of another; places are counted in units of UTF-16. */
+export type FixView = { from: number, to: number, text: string, };
+
 /** A step that is forbidden. */
 export type ForbiddenView = {
 /** Its position in the path, from 0. */
@@ -76,7 +110,9 @@ export type GateView = { name: string, kind: string, fields: Array<FieldView>, }
 export type LastView = { number: number, kind: StepKind, gate: string, text: string, switches: Array<string>, };
 
 /** A campaign under way, or the last one. */
-export type LiveView = { version: number, phase: CampaignPhase, pace_ms: number,
+export type LiveView = { version: number,
+/** The revision of the model that is tested; `seen` is about its switches. */
+revision: number, phase: CampaignPhase, pace_ms: number,
 /** One character per switch: `.` never, `m` maybe, `t` taken. */
 seen: string, steps: number, passed: number, failed: number, other: number,
 /** The number of runs; null if the tester decides when to end. */
@@ -91,6 +127,8 @@ export type LocationView = { name: string, doc: string, };
 
 /** A model. */
 export type ModelView = { version: number,
+/** The revision of the text that it is the model of; 0 for the model given at start. */
+revision: number,
 /** Its name. */
 name: string,
 /** Its file. */
@@ -152,6 +190,17 @@ number: number,
 /** The seed as text, since it may exceed the numbers of JavaScript. */
 seed: string, goal: string, outcome: Outcome, steps: number, };
 
+/** The text of the model. */
+export type SourceView = { version: number,
+/** The reason why the text cannot be edited here; empty if it can. */
+refusal: string,
+/** The number of changes so far. */
+revision: number, text: string, findings: Array<FindingView>,
+/** True if the file has this text. */
+saved: boolean,
+/** True if another program has changed the file. */
+changed_on_disk: boolean, };
+
 /** A state. */
 export type StateView = { location: number, values: Array<[string, string]>, path: Array<string>,
 /** The values by part, in a system made of parts; `values` is empty then. */
@@ -165,6 +214,8 @@ export type SutView = { version: number, sut: string | null, testers: Array<stri
 
 /** A switch. */
 export type SwitchView = { label: string, from: number, to: number, kind: string, message: string, guard: Array<string>, updates: Array<string>, doc: string, reqs: Array<string>,
+/** The file of the switch: that of a part in a system. */
+file: string,
 /** The line of the switch in its file, from 1. */
 line: number,
 /** The source text of the switch. */
@@ -181,6 +232,8 @@ steps: Array<string>, };
 export type WalkView = {
 /** The version of the format. */
 version: number,
+/** The revision of the model that was walked through. */
+revision: number,
 /** The steps of the path that could be taken, written out, without the recorded ones. */
 path: Array<string>,
 /** The recorded run the walk begins with; `None` if it begins at the initial state. */

@@ -29,6 +29,7 @@ export class WalkScreen implements Screen {
     private readonly model: ModelView,
     private readonly picture: Picture,
     private readonly symbolic: boolean,
+    private readonly refresh: () => Promise<void>,
   ) {
     const [gate, field] = [model.gates[0], model.gates[0]?.fields[0]];
     const example = gate === undefined ? "quiet" : field === undefined ? gate.name : `${gate.name}(${field.name}: …)`;
@@ -44,7 +45,9 @@ export class WalkScreen implements Screen {
     this.element.classList.add("busy");
     try {
       const view = await post<WalkView>("walk", { path: this.path, symbolic: this.symbolic });
-      if (turn === this.asked) this.draw(view);
+      if (turn !== this.asked) return;
+      if (view.revision !== this.model.revision) await this.refresh();
+      else this.draw(view);
     } catch (error) {
       if (turn !== this.asked) return;
       this.element.classList.remove("busy");

@@ -23,10 +23,16 @@ class Page {
       h("strong", { class: "brand" }, "ioxide"),
       this.title,
       this.about,
-      h("nav", null),
       themeButton(),
     );
-    const panel = h("div", { class: "panel learning" }, this.gone, this.status, this.picture.news);
+    const panel = h(
+      "div",
+      // It scrolls and has nothing else that could take the focus.
+      { class: "panel learning", tabindex: 0, role: "region", "aria-label": "progress of learning" },
+      this.gone,
+      this.status,
+      this.picture.news,
+    );
     const main = h("main", { "aria-label": "progress" }, panel);
     fill(byId("app"), head, h("div", { class: "columns" }, this.picture.element, main));
   }
@@ -155,7 +161,7 @@ class Page {
       "section",
       { class: "card history", id: "surprise", "aria-label": "last counterexample" },
       h("h2", null, `Counterexample to hypothesis ${hypothesis}`),
-      h("ol", { class: "past-list" }, rows),
+      h("ol", { class: "past-list", tabindex: 0, "aria-label": "counterexample" }, rows),
       h("p", null, "The hypothesis predicted ", h("code", null, excerpt(believed, 200)), " in the end."),
     );
   }

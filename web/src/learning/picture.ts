@@ -69,7 +69,7 @@ export class HypothesisPicture {
       title,
       size,
       h("p", { id: "since" }, since),
-      rows.length > 0 && h("ul", { class: "new-moves" }, rows),
+      rows.length > 0 && h("ul", { class: "new-moves", tabindex: 0, "aria-label": "new moves" }, rows),
       more,
     ];
   }

@@ -74,6 +74,8 @@ function start(): void {
         ? runPage(data, Number(rest[0]), rest[1] === undefined ? undefined : Number(rest[1]))
         : tab?.show(data, rest),
     );
+    // Every part has a heading of the first level; where none is seen, it is there for those who hear the page.
+    if (main.querySelector("h1") === null) main.prepend(h("h1", { class: "sr" }, tab?.text ?? ""));
     scrollTo(0, 0);
   };
   addEventListener("hashchange", show);

@@ -15,7 +15,13 @@ export function modelPage(document: DocumentView, chosen: string | undefined): C
 }
 
 class ModelPage {
-  private readonly detail = h("div", { class: "detail", "aria-live": "polite" });
+  private readonly detail = h("div", {
+    class: "detail",
+    "aria-live": "polite",
+    role: "region",
+    "aria-label": "the selection",
+    tabindex: 0,
+  });
   private readonly list: VirtualList;
   private readonly graph: GraphView | null;
   private readonly states: Status[];

@@ -46,7 +46,13 @@ function mutants(mutation: MutationPage): HTMLElement {
   const all = mutation.mutants.map((_, at) => at).sort((a, b) => rank(mutation, a) - rank(mutation, b) || a - b);
   const killers = mutation.mutants.map((): number[] => []);
   mutation.tests.forEach(({ kills }, test) => kills.forEach((at) => killers[at]?.push(test + 1)));
-  const detail = h("div", { class: "card detail", "aria-live": "polite" });
+  const detail = h("div", {
+    class: "card detail",
+    "aria-live": "polite",
+    role: "region",
+    "aria-label": "the mutant",
+    tabindex: 0,
+  });
   let shown = all;
   const list = new VirtualList({
     label: "mutants",

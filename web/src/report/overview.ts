@@ -1,6 +1,6 @@
 // The first page: what was tested, how it went, what went wrong, what to do next.
 
-import { type Child, h } from "../shared/dom.js";
+import { type Child, breakable, h } from "../shared/dom.js";
 import { duration } from "../shared/time.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
@@ -67,9 +67,9 @@ function verdictCard({ figures, seed }: CampaignView): HTMLElement {
     h(
       "p",
       null,
-      h("b", null, excerpt(campaign.sut, 120)),
+      h("b", null, breakable(excerpt(campaign.sut, 120))),
       " tested against ",
-      h("b", null, excerpt(campaign.file || campaign.model, 120)),
+      h("b", null, breakable(excerpt(campaign.file || campaign.model, 120))),
       campaign.set.length > 0 && ` with ${campaign.set.join(" ")}`,
       ` by the ${excerpt(campaign.tester, 80)}, seed ${seed}.`,
     );
@@ -195,7 +195,7 @@ function operationsCard({ figures }: CampaignView): Child {
     h(
       "tr",
       null,
-      h("th", { scope: "row", title: it.pointer ?? "" }, excerpt(it.operation, 80)),
+      h("th", { scope: "row", title: it.pointer ?? "" }, breakable(excerpt(it.operation, 80))),
       h("td", null, String(it.requests)),
       h(
         "td",
@@ -262,7 +262,7 @@ function measuresCard({ figures }: CampaignView): Child {
   const chance = history?.new_pairs_per_million;
   return card(
     "Coverage",
-    h("table", { class: "measures" }, measures.map(row)),
+    h("table", { class: "measures coverage" }, measures.map(row)),
     h(
       "p",
       { class: "soft" },

@@ -29,6 +29,7 @@ export function runsPage({ campaign }: DocumentView): Child {
     count: () => shown.length,
     row: (at) => row(shown[at] as RunRow),
     onOpen: (at) => (location.hash = to("run", shown[at]?.[0] ?? 1)),
+    opensAtOnce: true,
   });
   const filter = (): void => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -85,7 +86,7 @@ function row([number, outcome, steps, time, goal, reason]: RunRow): HTMLElement 
   return h(
     "div",
     null,
-    h("a", { href: to("run", number), class: "run-number" }, `run ${number}`),
+    h("span", { class: "run-number" }, `run ${number}`),
     h("span", { class: "run-outcome" }, badge(outcome)),
     h("span", { class: "run-steps soft" }, plural(steps, "step")),
     h("span", { class: "run-time soft" }, time > 0 ? duration(time) : ""),

@@ -29,6 +29,11 @@ export function s<K extends keyof SVGElementTagNameMap>(
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), props, children);
 }
 
+/** A path or an address that breaks behind its slashes first, where a line has no room for all of it. */
+export function breakable(text: string): Child[] {
+  return text.split(/(?<=[/:])/).flatMap((piece, at) => (at === 0 ? [piece] : [h("wbr"), piece]));
+}
+
 /** Puts `children` in the place of what `parent` holds. */
 export function fill(parent: Element, ...children: Child[]): void {
   parent.replaceChildren();

@@ -18,6 +18,8 @@ export interface ListOptions {
   onSelect?: (index: number) => void;
   /** Enter or a double click. */
   onOpen?: (index: number) => void;
+  /** A single click opens too: rows are options of a list, which cannot have links of their own. */
+  opensAtOnce?: boolean;
 }
 
 /** Rows made beyond either edge. */
@@ -158,7 +160,8 @@ export class VirtualList {
     const row = event.target.closest<HTMLElement>(".list-row");
     if (row === null) return;
     const index = Number(row.dataset["index"]);
-    if (twice) this.options.onOpen?.(index);
-    else this.select(index);
+    const { onOpen, opensAtOnce = false } = this.options;
+    if (twice !== opensAtOnce) onOpen?.(index);
+    else if (!twice) this.select(index);
   }
 }

@@ -32,6 +32,8 @@ export interface SequenceOptions {
   label: string;
   count: number;
   step: (index: number) => Step;
+  /** The number of a step, as it is shown; from 1 if it is left out. */
+  mark?: (index: number) => string;
   /** Rows behind the last step, such as what was expected; they are not on the strip. */
   tail?: number;
   /** The lanes, in their order: gates, or parts. */
@@ -116,7 +118,7 @@ export class Sequence {
     return h(
       "div",
       { class: `step ${step.kind} ${step.class ?? ""}` },
-      h("span", { class: "n" }, step.mark ?? index + 1),
+      h("span", { class: "n" }, step.mark ?? this.options.mark?.(index) ?? index + 1),
       time,
       this.lines(step),
       h("span", { class: "what" }, excerpt(step.text, 240)),

@@ -1,5 +1,6 @@
 //! `ioxide explore`: a model, recorded runs and a live campaign in a browser.
 
+mod editor;
 mod launch;
 
 use std::fs::File;
@@ -15,8 +16,10 @@ use ioxide_explorer::live::Launcher;
 use ioxide_explorer::recording::Recording;
 use ioxide_explorer::server::{ExplorerServer, ServerEnder};
 use ioxide_history::read::HistoryForm;
+use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 
+use self::editor::FileEditor;
 use self::launch::SystemLauncher;
 use crate::args::ExploreArgs;
 use crate::commands::judge::history::write_timeline;
@@ -36,21 +39,49 @@ pub fn run(args: &ExploreArgs) -> Result<ExitStatus, CliError> {
         .sut
         .as_deref()
         .map(|sut| SystemUnderTest::from_name(sut, args.model.spec_source()))
-        .transpose()?;
+        .transpose()?
+        .map(Arc::new);
     if let Some(sut) = &sut {
         machine::declare_outputs(&mut model, sut);
     }
     let recordings =
         args.records.iter().map(|path| recording(args, &model, path)).collect::<Result<Vec<_>, _>>()?;
     let solver = solver::make(&args.solver)?;
-    let launcher = sut.map(|sut| SystemLauncher::new(args, model.clone(), sut)).transpose()?;
+    let launcher = sut.clone().map(|sut| SystemLauncher::new(args, &model, sut)).transpose()?;
     let launcher = launcher.map(|launch| Box::new(launch) as Box<dyn Launcher>);
     let server = bind(&args.listen)?;
-    let explorer = Arc::new(Explorer::new(model, &sources, solver, recordings, launcher));
+    let explorer = Explorer::new(model, &sources, solver, recordings, launcher);
+    let explorer = Arc::new(with_editor(explorer, args, &server, &sources, sut));
     end_on_interrupt(server.ender());
     announce(args, &server)?;
     server.serve(&explorer);
+    if explorer.has_unsaved_text() {
+        eprintln!("warning: the text of `{}` was changed on the page and not saved", args.model.file);
+    }
     Ok(ExitStatus::Success)
+}
+
+/// The explorer with an editor of the model, where there is a file to edit and only this machine can reach it.
+fn with_editor(
+    explorer: Explorer,
+    args: &ExploreArgs,
+    server: &ExplorerServer,
+    sources: &Sources,
+    sut: Option<Arc<SystemUnderTest>>,
+) -> Explorer {
+    if !server.address().ip().is_loopback() {
+        return explorer.without_editor(
+            "Other machines can reach this page, so the file of the model cannot be changed here. Start the explorer \
+             without --listen to edit it.",
+        );
+    }
+    let text = sources.iter().next().map(|file| file.text.clone());
+    match (FileEditor::new(&args.model.file, args.model.settings(), sut), text) {
+        (Some(editor), Some(text)) => explorer.with_editor(Box::new(editor), text),
+        _ => explorer.without_editor(
+            "The model was not read from a regular file. Start the explorer on a file to edit it.",
+        ),
+    }
 }
 
 /// A recorded campaign or history, called by the path it was given as.

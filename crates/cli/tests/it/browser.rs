@@ -1,6 +1,6 @@
 //! The pages in a real browser: the report opened from disk, the explorer served on loopback.
 
-#[expect(dead_code, reason = "some tests need less of it than others")]
+mod axe;
 mod driver;
 mod explorer;
 mod learning;

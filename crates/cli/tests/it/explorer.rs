@@ -501,3 +501,90 @@ fn what_cannot_be_served_is_said_before_anything_else() {
         assert!(text.contains(expected) && code == Some(2), "{args:?}: {text}");
     }
 }
+
+/// A model in a folder of its own, and an explorer of it.
+fn edited() -> (tempfile::TempDir, std::path::PathBuf, Explorer) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("m.iox");
+    std::fs::write(&path, "model M { input go state s { a: on go -> s } }\n").expect("a model");
+    let explorer = Explorer::start_in(folder.path(), &BTreeMap::new(), &["m.iox"]);
+    (folder, path, explorer)
+}
+
+#[test]
+fn the_text_is_changed_walked_through_and_saved() {
+    let (_folder, path, explorer) = edited();
+    let (_, source) = explorer.get("/api/source");
+    let source: Json = serde_json::from_str(&source).expect("JSON");
+    assert_eq!((&source["revision"], &source["saved"]), (&json!(0), &json!(true)));
+    let text = source["text"].as_str().expect("a text").replace("input go", "input go input stop");
+    let text = text.replace("-> s", "-> s b: on stop -> s");
+    let (status, view) = explorer.post("/api/source/change", &json!({ "text": text, "after": 0 }));
+    assert_eq!((status, &view["revision"], &view["saved"]), (200, &json!(1), &json!(false)));
+    assert_eq!(view["model"]["switches"].as_array().map(Vec::len), Some(2));
+    let walk = explorer.walk(&["?stop"]);
+    assert_eq!((&walk["revision"], &walk["n_steps"]), (&json!(1), &json!(1)));
+    // A text with errors leaves the model as it is.
+    let wrong = text.replace("on stop", "on stp");
+    let (_, view) = explorer.post("/api/source/change", &json!({ "text": wrong, "after": 1 }));
+    assert_eq!((&view["model"], &view["revision"]), (&Json::Null, &json!(2)));
+    assert_eq!(
+        (&view["findings"][0]["line"], &view["findings"][0]["severity"]),
+        (&json!(1), &json!("error"))
+    );
+    assert_eq!(explorer.walk(&["?stop"])["revision"], 1);
+    // Whoever began from another text is refused, and so is a save of it.
+    assert_eq!(explorer.post("/api/source/change", &json!({ "text": "", "after": 1 })).0, 409);
+    assert_eq!(explorer.post("/api/source/save", &json!({ "revision": 1 })).0, 409);
+    explorer.post("/api/source/change", &json!({ "text": text, "after": 2 }));
+    let (status, view) = explorer.post("/api/source/save", &json!({ "revision": 3 }));
+    assert_eq!((status, &view["saved"]), (200, &json!(true)));
+    assert_eq!(std::fs::read_to_string(&path).expect("the file"), text);
+    // Another program's text is not overwritten; it can be loaded.
+    explorer.post("/api/source/change", &json!({ "text": format!("{text}\n"), "after": 3 }));
+    std::fs::write(&path, "model N { input go state s { n: on go -> s } }").expect("the file");
+    assert_eq!(explorer.post("/api/source/save", &json!({ "revision": 4 })).0, 409);
+    let (status, view) = explorer.post("/api/source/load", &json!({}));
+    assert_eq!((status, &view["model"]["name"], &view["saved"]), (200, &json!("N"), &json!(true)));
+}
+
+#[test]
+fn the_file_is_out_of_reach_for_other_pages_and_paths() {
+    let (_folder, path, explorer) = edited();
+    let before = std::fs::read_to_string(&path).expect("the file");
+    let body = json!({ "text": "model N { }", "after": 0 }).to_string();
+    for act in ["change", "save", "load"] {
+        let path = format!("{}/api/source/{act}", explorer.prefix);
+        let json_type = "Content-Type: application/json\r\n";
+        let foreign = format!("{json_type}Origin: http://evil.example\r\n");
+        assert_eq!(explorer.request("POST", &path, &foreign, &body).0, 403, "{act}");
+        let crossing = format!("{json_type}Sec-Fetch-Site: cross-site\r\n");
+        assert_eq!(explorer.request("POST", &path, &crossing, &body).0, 403, "{act}");
+        assert_eq!(explorer.request("POST", &path, "Content-Type: text/plain\r\n", &body).0, 415, "{act}");
+        let wrong = format!("/{}/api/source/{act}", "0".repeat(32));
+        assert_eq!(explorer.request("POST", &wrong, json_type, &body).0, 403, "{act}");
+        assert_eq!(explorer.get(&format!("/api/source/{act}")).0, 405, "{act}");
+    }
+    let named = json!({ "revision": 0, "path": "/etc/passwd" });
+    assert_eq!(explorer.post("/api/source/save", &named).0, 400);
+    assert_eq!(std::fs::read_to_string(&path).expect("the file"), before);
+}
+
+#[test]
+fn nobody_edits_what_other_machines_can_reach() {
+    let explorer = Explorer::start(&[SPEC, "--listen", "0.0.0.0:0"]);
+    let (_, source) = explorer.get("/api/source");
+    assert!(source.contains("Other machines can reach this page"), "{source}");
+    assert_eq!(explorer.post("/api/source/change", &json!({ "text": "", "after": 0 })).0, 409);
+    assert_eq!(explorer.post("/api/source/save", &json!({ "revision": 0 })).0, 409);
+}
+
+#[test]
+fn the_default_tester_is_offered_first() {
+    let explorer = Explorer::start(&[SPEC, "--sut", "model:examples/brp/m3.iox"]);
+    let (_, sut) = explorer.get("/api/sut");
+    let sut: Json = serde_json::from_str(&sut).expect("JSON");
+    assert_eq!(sut["testers"][0], "hunt");
+    let timed = Explorer::start(&["examples/atm/atm.iox", "--sut", "model:examples/atm/atm.iox"]);
+    assert!(timed.get("/api/sut").1.contains(r#""testers":["hunt""#));
+}

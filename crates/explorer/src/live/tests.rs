@@ -18,15 +18,15 @@ impl Launcher for Arc<Steps> {
         "steps".into()
     }
 
-    fn testers(&self) -> Vec<TesterSpec> {
+    fn testers(&self, _: &Sts) -> Vec<TesterSpec> {
         vec![TesterSpec::Cover]
     }
 
-    fn may_hold(&self) -> bool {
+    fn may_hold(&self, _: &Sts) -> bool {
         self.may_hold
     }
 
-    fn launch(&self, _: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
+    fn launch(&self, _: &Model, _: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
         let mut tell = |seq: usize, event: EventKind| {
             reporter
                 .event(&Event { seq: seq as u64, time_ns: 0, run: None, event })
@@ -88,11 +88,15 @@ fn live_with(most: usize, may_hold: bool) -> Arc<LiveCampaign> {
 }
 
 fn launched_by(launcher: Box<dyn Launcher>) -> Arc<LiveCampaign> {
-    let text = "model M { input go state s { a: on go -> t } state t { b: on go -> s c: on go -> t } }";
+    LiveCampaign::new(Arc::new(model(TEXT)), Arc::new(Records::new(Vec::new())), Some(launcher))
+}
+
+const TEXT: &str = "model M { input go state s { a: on go -> t } state t { b: on go -> s c: on go -> t } }";
+
+fn model(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
-    let model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
-    LiveCampaign::new(&model.sts, Arc::new(Records::new(Vec::new())), Some(launcher))
+    load(&sources, file, &LoadOptions::default()).model.expect("a model")
 }
 
 const WISH: CampaignRequest =
@@ -186,15 +190,15 @@ impl Launcher for Panics {
         "none".into()
     }
 
-    fn testers(&self) -> Vec<TesterSpec> {
+    fn testers(&self, _: &Sts) -> Vec<TesterSpec> {
         vec![TesterSpec::Cover]
     }
 
-    fn may_hold(&self) -> bool {
+    fn may_hold(&self, _: &Sts) -> bool {
         true
     }
 
-    fn launch(&self, _: &CampaignRequest, _: &mut dyn Reporter) -> Result<(), LaunchError> {
+    fn launch(&self, _: &Model, _: &CampaignRequest, _: &mut dyn Reporter) -> Result<(), LaunchError> {
         panic!("this is what the test is about")
     }
 
@@ -207,4 +211,17 @@ fn a_campaign_that_panics_is_over() {
     live.start(WISH).expect("starts");
     wait(&live, |state| state.phase == CampaignPhase::Over);
     assert_eq!(live.lock().message, "the campaign broke off");
+}
+
+#[test]
+fn a_campaign_tests_against_the_model_that_was_edited_before_it_began() {
+    let live = live(3);
+    live.replace_model(Arc::new(model("model M { input go state s { b: on go -> s } }")), 7);
+    // Before a start there is nothing to say about the model that was edited.
+    assert_eq!(live.lock().revision, 0);
+    assert_eq!(live.lock().seen.len(), 3);
+    live.start(WISH).expect("starts");
+    wait(&live, |state| state.phase == CampaignPhase::Over);
+    let state = live.lock();
+    assert_eq!((state.revision, &state.seen[..]), (7, &[SwitchSeen::Taken][..]));
 }

@@ -124,7 +124,8 @@ enum PathStop {
 
 fn walk_view(worker: &mut WorkerState<'_>, path: &[String]) -> WalkView {
     let PathEnd { base, path, stopped } = follow_path(worker, path);
-    let mut view = WalkView { base, path, ..WalkView::new(&mut worker.walk) };
+    let revision = worker.revision;
+    let mut view = WalkView { base, path, revision, ..WalkView::new(&mut worker.walk) };
     match stopped {
         Some(PathStop::Problem(problem)) => view.problem = Some(problem),
         Some(PathStop::Forbidden(forbidden)) => view.forbidden = Some(forbidden),
@@ -224,7 +225,7 @@ fn begin_with_record(
 fn symbolic_walk_view(worker: &mut WorkerState<'_>, path: &[String]) -> WalkView {
     let cx = &mut worker.walk.cx;
     let (taken, stopped) = take_switches(cx, path);
-    WalkView { problem: stopped, ..WalkView::from_switch_path(cx, &taken) }
+    WalkView { problem: stopped, revision: worker.revision, ..WalkView::from_switch_path(cx, &taken) }
 }
 
 /// Takes the switches that `names` lists, as far as they can be taken.

@@ -13,6 +13,8 @@ use crate::live::{CampaignPhase, LastStep, LiveState, SwitchSeen};
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveView {
     version: u32,
+    /// The revision of the model that is tested; `seen` is about its switches.
+    revision: u32,
     phase: CampaignPhase,
     pace_ms: u128,
     /// One character per switch: `.` never, `m` maybe, `t` taken.
@@ -77,6 +79,7 @@ impl LiveView {
         };
         Self {
             version: VERSION,
+            revision: state.revision,
             phase: state.phase,
             pace_ms: state.pace_ms(),
             seen: state.seen.iter().map(seen).collect(),

@@ -20,6 +20,8 @@ const MAX_DRAWN: usize = 3_000;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModelView {
     version: u32,
+    /// The revision of the text that it is the model of; 0 for the model given at start.
+    pub revision: u32,
     /// Its name.
     pub name: String,
     /// Its file.
@@ -59,6 +61,8 @@ pub struct SwitchView {
     updates: Vec<String>,
     doc: String,
     reqs: Vec<String>,
+    /// The file of the switch: that of a part in a system.
+    file: String,
     /// The line of the switch in its file, from 1.
     line: usize,
     /// The source text of the switch.
@@ -105,9 +109,9 @@ pub enum TypedForm {
 }
 
 impl ModelView {
-    /// Returns the view of `model`.
+    /// Returns the view of `model`, which is that of a revision of the text.
     #[must_use]
-    pub fn new(model: &Model, sources: &Sources) -> Self {
+    pub fn new(model: &Model, sources: &Sources, revision: u32) -> Self {
         let sts = &model.sts;
         let config = SvgConfig { form: PictureUse::Inline, ..SvgConfig::default() };
         let is_drawn = sts.switches.len() <= MAX_DRAWN;
@@ -116,9 +120,11 @@ impl ModelView {
             name: location.name.to_string(),
             doc: bounded_text(&location.doc),
         };
-        let file = sts.switches.iter().next().map(|switch| sources.file(switch.span.file).name.clone());
+        // The first text is the one the explorer was started on; the others are those it refers to.
+        let file = sources.iter().next().map(|file| file.name.clone());
         Self {
             version: VERSION,
+            revision,
             name: bounded_text(&sts.name),
             file: bounded_text(&file.unwrap_or_default()),
             doc: bounded_text(&sts.doc),
@@ -145,6 +151,7 @@ fn switch_view(model: &Model, sources: &Sources, switch: &Switch) -> SwitchView 
         updates: updates.chain(resets).map(|part| bounded_text(&part)).collect(),
         doc: bounded_text(&switch.doc),
         reqs: switch.reqs.iter().map(|req| bounded_text(req)).collect(),
+        file: bounded_text(&sources.file(switch.span.file).name),
         line: sources.line_column(switch.span).line,
         source: bounded_text(sources.slice(switch.span)),
     }

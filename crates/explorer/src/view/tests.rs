@@ -3,6 +3,7 @@
 use ioxide_record::event::RunOutcome;
 
 use super::ErrorView;
+use super::edit::{EditView, SourceView};
 use super::hypothesis::HypothesisView;
 use super::learning::LearningView;
 use super::live::LiveView;
@@ -25,6 +26,8 @@ fn typescript_of_the_explorer_is_that_of_its_views() {
         .with::<RunView>()
         .with::<LiveView>()
         .with::<SutView>()
+        .with::<SourceView>()
+        .with::<EditView<'_>>()
         .with::<ErrorView>()
         .keep("explorer/views.ts");
 }

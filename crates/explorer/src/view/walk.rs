@@ -30,6 +30,8 @@ const MAX_LISTED_STEPS: usize = 500;
 pub struct WalkView {
     /// The version of the format.
     pub version: u32,
+    /// The revision of the model that was walked through.
+    pub revision: u32,
     /// The steps of the path that could be taken, written out, without the recorded ones.
     pub path: Vec<String>,
     /// The recorded run the walk begins with; `None` if it begins at the initial state.
@@ -226,6 +228,7 @@ impl WalkView {
             past.iter().enumerate().skip(first).map(|(at, taken)| step_view(&walk.cx, at, taken)).collect();
         Self {
             version: VERSION,
+            revision: 0,
             path: Vec::new(),
             base: None,
             n_steps: past.len(),
@@ -262,6 +265,7 @@ impl WalkView {
             open.iter().map(|(switch, possible)| switch_choice_view(cx, *switch, possible)).collect();
         Self {
             version: VERSION,
+            revision: 0,
             path: path.switches.iter().map(|&id| cx.sts.switches[id].label.to_string()).collect(),
             base: None,
             n_steps: path.switches.len(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ioxide_explorer::live::{CampaignRequest, LaunchError, Launcher};
-use ioxide_model::sts::Model;
+use ioxide_model::sts::{Model, Sts};
 use ioxide_record::clock::{RunClock, StoppedClock};
 use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_record::secrets::redacting::RedactingReporter;
@@ -26,8 +26,7 @@ use crate::{limit, redaction, seed, session, solver, timing};
 
 /// Starts campaigns against one system.
 pub struct SystemLauncher {
-    spec: Model,
-    sut: SystemUnderTest,
+    sut: Arc<SystemUnderTest>,
     /// The testers that were given, which the page offers first.
     testers: Vec<TesterSpec>,
     /// The arguments `ioxide test` would have; tester, runs and seed are replaced by those of the page.
@@ -37,8 +36,8 @@ pub struct SystemLauncher {
 }
 
 impl SystemLauncher {
-    /// Tests `sut` against `spec` when asked to.
-    pub fn new(args: &ExploreArgs, spec: Model, sut: SystemUnderTest) -> Result<Self, CliError> {
+    /// Tests `sut` against a model, at first `spec`, when asked to.
+    pub fn new(args: &ExploreArgs, spec: &Model, sut: Arc<SystemUnderTest>) -> Result<Self, CliError> {
         let settings = TestArgs {
             model: args.model.clone(),
             sut: args.sut.clone().unwrap_or_default(),
@@ -48,13 +47,18 @@ impl SystemLauncher {
             ..TestArgs::default()
         };
         // Settings that make no sense are reported before the page is opened.
-        run_config(&settings, &spec, &sut)?;
+        run_config(&settings, spec, &sut)?;
         timing::clock(&settings.time, &sut)?;
-        Ok(Self { spec, sut, testers: args.testers.clone(), steps: args.steps.max(1), settings })
+        Ok(Self { sut, testers: args.testers.clone(), steps: args.steps.max(1), settings })
     }
 
-    fn run_campaign(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), CliError> {
-        let mut spec = self.spec.clone();
+    fn run_campaign(
+        &self,
+        model: &Model,
+        request: &CampaignRequest,
+        reporter: &mut dyn Reporter,
+    ) -> Result<(), CliError> {
+        let mut spec = model.clone();
         let seed = request.seed.unwrap_or_else(seed::fresh_seed);
         let args = TestArgs {
             tester: request.tester.clone(),
@@ -98,7 +102,7 @@ impl SystemLauncher {
 
     /// Returns the clock of the run: a model that is played takes no time.
     fn clock(&self) -> Box<dyn RunClock> {
-        match self.sut {
+        match *self.sut {
             SystemUnderTest::Model(_) => Box::new(StoppedClock),
             SystemUnderTest::Outside(_) => Box::new(MonotonicClock::start()),
         }
@@ -110,21 +114,26 @@ impl Launcher for SystemLauncher {
         self.settings.sut.clone()
     }
 
-    fn testers(&self) -> Vec<TesterSpec> {
+    fn testers(&self, sts: &Sts) -> Vec<TesterSpec> {
         let mut testers = self.testers.clone();
-        testers.extend(
-            TesterSpec::for_model(&self.spec.sts).into_iter().filter(|tester| !self.testers.contains(tester)),
-        );
+        testers
+            .extend(TesterSpec::for_model(sts).into_iter().filter(|tester| !self.testers.contains(tester)));
         testers
     }
 
-    fn may_hold(&self) -> bool {
-        !self.spec.sts.is_timed() || matches!(self.sut, SystemUnderTest::Model(_))
+    fn may_hold(&self, sts: &Sts) -> bool {
+        !sts.is_timed() || matches!(*self.sut, SystemUnderTest::Model(_))
     }
 
-    fn launch(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
+    fn launch(
+        &self,
+        model: &Model,
+        request: &CampaignRequest,
+        reporter: &mut dyn Reporter,
+    ) -> Result<(), LaunchError> {
         STOP.store(false, Ordering::Relaxed);
-        self.run_campaign(request, reporter).map_err(|stop| LaunchError(redaction::hide(&stop.to_line())))
+        self.run_campaign(model, request, reporter)
+            .map_err(|stop| LaunchError(redaction::hide(&stop.to_line())))
     }
 
     fn stop(&self) {

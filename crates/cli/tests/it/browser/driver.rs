@@ -21,6 +21,8 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The number of times a browser is started before it is given up.
 const TRIES: usize = 5;
+/// The time that a script may take, which the driver watches: a script that hangs ends its test at once.
+const SCRIPT_MS: u64 = 30_000;
 /// The time that a page may take to show what is waited for.
 const SHOWN: Duration = Duration::from_secs(30);
 
@@ -96,6 +98,7 @@ impl Browser {
             "browserName": "chrome",
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL" },
+            "timeouts": { "script": SCRIPT_MS },
         }}});
         let answer = self.ask("POST", "/session", &wanted).map_err(|error| error.to_string())?;
         let id = answer["value"]["sessionId"].as_str();
@@ -132,6 +135,21 @@ impl Browser {
     /// The size of the window.
     pub fn resize(&self, width: u32, height: u32) {
         self.post("/window/rect", &json!({ "width": width, "height": height }));
+    }
+
+    /// Makes the page believe that its window has this size, also where a window cannot be so small.
+    pub fn set_view(&self, width: u32, height: u32) {
+        let params = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        let command = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": params });
+        self.post("/goog/cdp/execute", &command);
+    }
+
+    /// Runs a script of its own in the page, whatever the content security policy of the page is.
+    pub fn load_script(&self, source: &str) {
+        // The last value is sent back, so it must be a small one.
+        let params = json!({ "expression": format!("{source}\n;0"), "returnByValue": true });
+        let told = self.post("/goog/cdp/execute", &json!({ "cmd": "Runtime.evaluate", "params": params }));
+        assert!(told.get("exceptionDetails").is_none(), "{told}");
     }
 
     /// Makes the page believe that its user prefers `scheme`, `light` or `dark`.
@@ -195,6 +213,17 @@ impl Browser {
     pub fn press(&self, keys: &str) {
         let press = |c: char| [json!({"type": "keyDown", "value": c}), json!({"type": "keyUp", "value": c})];
         let actions: Vec<Json> = keys.chars().flat_map(press).collect();
+        self.post(
+            "/actions",
+            &json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": actions }] }),
+        );
+    }
+
+    /// Presses a key while a modifier is held.
+    pub fn press_with(&self, modifier: &str, key: &str) {
+        let act = |kind: &str, value: &str| json!({ "type": kind, "value": value });
+        let actions =
+            [act("keyDown", modifier), act("keyDown", key), act("keyUp", key), act("keyUp", modifier)];
         self.post(
             "/actions",
             &json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": actions }] }),
@@ -285,6 +314,8 @@ impl Drop for Browser {
 pub mod key {
     /// Enter.
     pub const ENTER: &str = "\u{e007}";
+    /// Control.
+    pub const CONTROL: &str = "\u{e009}";
     /// The arrow down.
     pub const DOWN: &str = "\u{e015}";
     /// To the end.

@@ -1,5 +1,6 @@
 //! The explorer in a real browser: walked by hand, linked to, watched live, and told hostile things.
 
+mod edit;
 mod pictures;
 
 use std::io::{BufRead, BufReader};

@@ -32,7 +32,7 @@ pub fn brp() -> (TempDir, PathBuf) {
 }
 
 /// The page of a record that is written here, event by event.
-fn page_of(folder: &TempDir, events: &[Json]) -> PathBuf {
+pub fn page_of(folder: &TempDir, events: &[Json]) -> PathBuf {
     let record = folder.path().join("campaign.jsonl");
     let mut file = BufWriter::new(File::create(&record).expect("a file"));
     writeln!(file, "{}", json!({ "format": "ioxide-record", "version": 1 })).expect("a line");
@@ -154,8 +154,22 @@ fn a_failing_run_is_charted_with_got_and_expected() {
     browser.is_calm();
 }
 
+/// A campaign of one run with so many questions and answers.
+pub fn answers(n: usize) -> Vec<Json> {
+    let ask = json!({ "kind": "input", "label": "ask", "text": "?ask" });
+    let mut events = vec![started("Answers"), json!({ "run_started": { "run": 0, "seed": 1 } })];
+    for at in 0..n {
+        let step = json!({ "step": 2 * at + 1, "label": ask, "belief": 1, "switches": ["r1"] });
+        events.push(json!({ "stimulus": step }));
+        events.push(observation(2 * at + 2, "say", &at.to_string()));
+    }
+    events.push(json!({ "verdict": { "verdict": "pass", "reason": "done" } }));
+    events.push(finished(0, "pass", 2 * n));
+    events
+}
+
 /// A campaign whose failure was made smaller, with a script in which every text is `word`.
-fn failure_with_script(word: &str) -> Vec<Json> {
+pub fn failure_with_script(word: &str) -> Vec<Json> {
     let explanation = json!({
         "observed": format!("!say({word})"), "n_states": 1, "states": [{ "location": "idle", "values": [] }],
         "allowed": [{ "label": "!say(2)", "switch": "r0",
@@ -327,9 +341,13 @@ fn a_hundred_thousand_steps_are_scrolled_through() {
         "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now();",
         &[],
     );
+    browser.run(COUNT_WRITTEN_NUMBERS, &[]);
     browser.run("location.hash = '#/run/1';", &[]);
     browser.wait_for("document.querySelectorAll('.step').length > 5");
     assert!(browser.count(".step") < 120, "only what is in sight is on the page");
+    // Writing the numbers of all steps took seconds.
+    let written = browser.run("return window.written;", &[]);
+    assert!(written.as_u64().is_some_and(|n| (1..1_000).contains(&n)), "{written}");
     browser.run("document.querySelector('.sequence .list').focus();", &[]);
     browser.press(key::END);
     browser.wait_for("document.querySelector('.step-detail h2').textContent === 'Step 100,000'");
@@ -339,6 +357,12 @@ fn a_hundred_thousand_steps_are_scrolled_through() {
     eprintln!("100,000 steps: {size} bytes, first content after {paint} ms, frames of a scroll: {frames}");
     browser.is_calm();
 }
+
+/// Counts the numbers that the page writes out for people.
+const COUNT_WRITTEN_NUMBERS: &str = "
+    const write = Number.prototype.toLocaleString;
+    window.written = 0;
+    Number.prototype.toLocaleString = function (...args) { window.written += 1; return write.apply(this, args); };";
 
 /// Scrolls from top to bottom in 60 frames; the longest and the mean frame in milliseconds.
 const SCROLL: &str = "
@@ -373,17 +397,22 @@ const LAMP: &str = r#"model Lamp {
 }
 "#;
 
-#[test]
-fn requirements_have_verdicts_and_what_is_unreachable_a_reason() {
-    let Some(browser) = Browser::open() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let (model, runs) = (path("lamp.iox"), path("runs"));
+/// The report of runs of a model with requirements.
+pub fn lamp(folder: &Path) -> PathBuf {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (model, runs) = (path("lamp.iox"), path("lamp-runs"));
     fs::write(&model, LAMP).expect("a model");
     let sut = format!("model:{model}");
     let options = ["--tester", "random", "--runs", "2", "--seed", "1", "--report", &runs];
     ioxide(&[&["test", &model, "--sut", &sut][..], &options[..]].concat(), 0);
-    browser.open_file(&folder.path().join("runs/report.html"));
+    folder.join("lamp-runs/report.html")
+}
+
+#[test]
+fn requirements_have_verdicts_and_what_is_unreachable_a_reason() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    browser.open_file(&lamp(folder.path()));
     browser.click("nav [data-tab=requirements]");
     browser.wait_for_element(".requirements");
     let rows = browser

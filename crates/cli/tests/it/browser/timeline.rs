@@ -10,7 +10,7 @@ use crate::browser::driver::Browser;
 use crate::browser::report::ioxide;
 
 /// Judges a history by the store of `examples/histories` and returns the page.
-fn page_of(folder: &TempDir, history: &Path, code: i32) -> PathBuf {
+pub fn page_of(folder: &TempDir, history: &Path, code: i32) -> PathBuf {
     let page = folder.path().join("timeline.html");
     let (history, html) = (history.to_string_lossy(), page.to_string_lossy());
     ioxide(&["judge", "examples/histories/store.iox", &history, "--clients", "--html", &html], code);
@@ -18,7 +18,7 @@ fn page_of(folder: &TempDir, history: &Path, code: i32) -> PathBuf {
 }
 
 /// Writes a history: two clients put so many values into `x` while a fault is there, then a third reads `read`.
-fn write_history(folder: &TempDir, puts: u64, read: &str) -> PathBuf {
+pub fn write_history(folder: &TempDir, puts: u64, read: &str) -> PathBuf {
     let call = |label: &str, args: Json| json!({ "label": label, "args": args });
     let mut lines =
         vec![json!({ "ioxide-history": 1 }), json!({ "fault": "kill<b>", "from_ns": 1_500, "to_ns": 3_500 })];

@@ -29,6 +29,14 @@ fn brp(browser: &Browser) {
     browser.go(&explorer.at(&format!("walk/?IREQ(d1:7,d2:8,d3:9)/{}/?ITIMEOUT/{}", frame(0), frame(1))));
     browser.wait_for_element(".forbidden");
     take(browser, "explorer-walk");
+    browser.go(&explorer.at("edit"));
+    browser.wait_for_element(".model-text");
+    browser.run(MISSPELT, &[]);
+    browser.wait_for_element(".finding");
+    take(browser, "explorer-edit");
+    // The text as it was: the page does not ask whether to leave.
+    browser.run(&MISSPELT.replace("MAX_RN', 'MAX_RM'", "MAX_RM', 'MAX_RN'"), &[]);
+    browser.wait_for("document.querySelector('#edit-status').textContent.endsWith('; saved.')");
     browser.go(&explorer.at("live"));
     browser.wait_for_element("#tester");
     browser.run("document.querySelector('#seed').value = '1';", &[]);
@@ -40,13 +48,20 @@ fn brp(browser: &Browser) {
     pace(browser, 50);
     take(browser, "explorer-live");
     browser.press("p");
-    browser.wait_for("document.querySelector('#phase')?.textContent === 'Over: it failed'");
+    browser.wait_for("document.querySelector('#phase')?.textContent === 'Ended: failed'");
     browser.click(".failure");
     browser.wait_for_element(".one-run .forbidden");
     browser.prefer("dark");
     take(browser, "explorer-run");
     browser.prefer("light");
 }
+
+/// Misspells a name in the text, and shows the place.
+const MISSPELT: &str = "
+    const area = document.querySelector('.model-text'), guard = area.value.indexOf('when rn <=');
+    area.value = area.value.slice(0, guard) + area.value.slice(guard).replace('MAX_RN', 'MAX_RM');
+    area.dispatchEvent(new Event('input'));
+    area.scrollTop = 20 * (area.value.slice(0, guard).split('\\n').length - 8);";
 
 fn atm(browser: &Browser) {
     let explorer = Explorer::start(&["examples/atm/atm.iox"]);
