@@ -55,7 +55,10 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     if args.json {
         let row = |(name, cluster, told): &(&str, Cluster, Simulated)| simulated_json(name, cluster, told);
         let rows: Vec<Json> = clusters.iter().map(row).collect();
-        writeln!(out, "{}", json!({ "version": 1, "driven": driven, "merged": merged, "simulated": rows }))?;
+        let result = json!({
+            "version": 1, "bench": "campaign", "driven": driven, "merged": merged, "simulated": rows,
+        });
+        writeln!(out, "{result}")?;
     } else {
         show_campaign(&mut out, &driven, &merged, &clusters)?
     }

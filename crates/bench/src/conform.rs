@@ -42,7 +42,8 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     }
     let mut out = io::stdout().lock();
     let told = if args.json {
-        writeln!(out, "{}", json!({ "version": 1, "families": families, "time": growth }))
+        let result = json!({ "version": 1, "bench": "conform", "families": families, "time": growth });
+        writeln!(out, "{result}")
     } else {
         show_families(&mut out, &families, &growth)
     };

@@ -14,7 +14,7 @@ use ioxide_symex::{Ctx, ExploreLimits, Monitor};
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
 use ioxide_testgen::conform::{self, ConformAnswer, InputCompletion, conform};
 use ioxide_testgen::purpose::{Criterion, coverage};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::embedded::load_text;
 
@@ -47,18 +47,26 @@ const ROUNDS: i64 = 200;
 /// The limits beyond which enumeration gives up; chosen by feel.
 const BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
 
+/// Returns the row of one kind of value with the items it has.
+fn speed_row((kind, size, speed): (&str, i64, f64)) -> Json {
+    json!({ "kind": kind, "size": size, "steps_per_second": speed })
+}
+
 /// Measures and shows the figures.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
-    let mut online = Vec::new();
+    let (mut online, mut rows) = (Vec::new(), Vec::new());
     for size in SIZES {
         let number = steps_a_second(args, NUMBER, size)?;
+        rows.push(("int", size, number));
         for (name, text) in [("queue", QUEUE), ("map", MAP), ("set", SET)] {
             let speed = steps_a_second(args, text, size)?;
+            rows.push((name, size, speed));
             online.push(json!({
                 "collection": name, "items": size, "steps_per_second": speed, "times_slower": number / speed,
             }));
         }
     }
+    let rows: Vec<Json> = rows.into_iter().map(speed_row).collect();
     let mut bounded = Vec::new();
     for capacity in [2, 4, 8, 16, 32, 64] {
         bounded.push(bounded_model(args, "queue", capacity, &bounded_queue(capacity))?);
@@ -68,7 +76,9 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     }
     let mut out = io::stdout().lock();
     if args.json {
-        let result = json!({ "version": 1, "bench": "data", "online": online, "bounded": bounded });
+        let result = json!({
+            "version": 1, "bench": "data", "rows": rows, "online": online, "bounded": bounded,
+        });
         writeln!(out, "{result}")?;
         return Ok(ExitStatus::Success);
     }

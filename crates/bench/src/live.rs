@@ -57,8 +57,11 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         .collect();
     let false_fails: u64 = rows.iter().map(|row| row.false_fails).sum();
     let told = if args.json {
-        let rows: Vec<Json> = rows.iter().map(LiveRow::to_json).collect();
-        let result = json!({ "seconds": time.as_secs_f64(), "false_fails": false_fails, "systems": rows });
+        let systems: Vec<Json> = rows.iter().map(LiveRow::to_json).collect();
+        let result = json!({
+            "version": 1, "bench": "live", "seconds": time.as_secs_f64(), "false_fails": false_fails,
+            "systems": systems, "rows": rows.iter().flat_map(LiveRow::fault_rows).collect::<Vec<_>>(),
+        });
         writeln!(io::stdout(), "{result}")
     } else {
         show_trials(&mut io::stdout(), &rows, &testers, time, false_fails)
@@ -123,6 +126,17 @@ struct LiveRow {
 }
 
 impl LiveRow {
+    /// Returns a row for every fault; there is one campaign for each, so it is found once or never.
+    fn fault_rows(&self) -> impl Iterator<Item = Json> {
+        self.faults.iter().map(|(fault, seconds)| {
+            json!({
+                "system": self.system.name(), "tester": self.tester, "fault": fault.name(),
+                "found": u8::from(seconds.is_some()), "seeds": 1, "steps_per_second": self.steps_per_second,
+                "silence_share": self.silence.map(|percent| percent / 100.0),
+            })
+        })
+    }
+
     fn to_json(&self) -> Json {
         let faults: Vec<Json> = self
             .faults

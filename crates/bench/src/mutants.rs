@@ -57,8 +57,10 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let scaling = scaling(&args.solver)?;
     let mut out = io::stdout().lock();
     if args.json {
-        let result =
-            json!({ "version": 1, "models": models, "optimisations": optimisations, "scaling": scaling });
+        let result = json!({
+            "version": 1, "bench": "mutants", "models": models, "optimisations": optimisations,
+            "scaling": scaling,
+        });
         writeln!(out, "{result}")?;
     } else {
         show_mutants(&mut out, &models, &optimisations, &scaling)?;

@@ -89,7 +89,8 @@
 //!   may run them in any order.
 //! - **Budgets**: [`steps`](ModelCheck::steps) (10,000 by default for the default tester), [`runs`](ModelCheck::runs),
 //!   [`time`](ModelCheck::time). `IOXIDE_STEPS` sets another default of the steps, for long nights.
-//! - **Testers**: [`TesterChoice`].
+//! - **Testers**: [`TesterChoice`]; those of files (`case:FILE`, `suite:FILE`) read what `ioxide case` and `ioxide fsm`
+//!   wrote.
 //! - **Time**: a model with clocks is tested in virtual time ([`InProcess::pass`]).
 //! - A system that panics has broken down, which is a failure unless the model allows it.
 //! - **Several threads at once**: [`concurrent`].
@@ -102,6 +103,7 @@ mod message;
 mod model;
 mod panics;
 mod system;
+mod tester;
 
 // The macros name this crate by its path; here they are used inside of it.
 extern crate self as ioxide;

@@ -283,7 +283,6 @@ pub(crate) fn connection_config(
     // A key of another place is no reason to propose `address`.
     let places: &[&str] = match kind {
         "text" | "binary" => &["address", "command", "device", "stderr", "pty", "baud"],
-        "http" => &[place, "command"],
         _ => &[place],
     };
     let of_place: &[&str] = match place {
@@ -291,6 +290,11 @@ pub(crate) fn connection_config(
         "device" => &["baud"],
         _ => &[],
     };
+    if kind == "http" && table.has("command") {
+        return Err(table
+            .wrong_value("command", "a service that is asked by HTTP has no `command`")
+            .with_help("`start = \"...\"` starts it; `{port}` in it and in `url` stands for a free port"));
+    }
     table.check_keys(&[more, of_kind, &[place], of_place].concat(), &[more, of_kind, places].concat())?;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read_tls(table)?;

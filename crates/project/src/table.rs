@@ -233,7 +233,9 @@ impl<'f> ProjectTable<'f> {
             return Ok(());
         };
         let error = self.problem(entry.at, &format!("there is no key `{}`", self.full(&entry.key)));
-        Err(error.with_nearest(&entry.key, proposed))
+        // A key that other tables have is not what was meant here.
+        let others: Vec<&str> = proposed.iter().copied().filter(|name| *name != entry.key).collect();
+        Err(error.with_nearest(&entry.key, &others))
     }
 
     /// The table at `key`.

@@ -573,6 +573,19 @@ fn mistakes_in_connections_are_told_with_their_place() {
     wrong(["kind = \"tcp\"", "kind = \"model\""], "it has no connections");
 }
 
+/// Defect: the message that there is no key `command` listed `command` among the keys that there are.
+#[test]
+fn a_key_of_another_kind_is_told_without_itself() {
+    let told = |lines: &str| {
+        let error = read_system(&format!("[sut.x]\n{lines}"), "x", &FIRST).expect_err("a wrong key");
+        (error.to_string(), error.help().unwrap_or_default().to_owned())
+    };
+    let (message, help) = told("kind = \"http\"\nurl = \"http://h:1\"\ncommand = \"serve\"");
+    assert!(message.contains("has no `command`") && help.contains("`start = "), "{message} {help}");
+    let (message, help) = told("kind = \"text\"\naddress = \"h:1\"\nbaud = 9600");
+    assert!(message.contains("no key `sut.x.baud`") && !help.contains("baud"), "{message} {help}");
+}
+
 #[test]
 fn secrets_are_found_by_name_and_named_ones_must_be_there() {
     let http = "kind = \"http\"\nurl = \"http://h:1\"\nreset = \"reconnect\"\n";

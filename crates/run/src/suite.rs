@@ -10,6 +10,7 @@
 //! or was written by hand, is not closed and ends where it ends.
 
 pub mod regressions;
+pub mod runnable;
 pub mod whole_lines;
 
 use std::collections::BTreeMap;

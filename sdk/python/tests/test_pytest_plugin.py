@@ -127,7 +127,7 @@ class PytestRun(unittest.TestCase):
         )
 
 
-@unittest.skipUnless(READY and FULL, "needs pytest, the ioxide program (IOXIDE) and IOXIDE_TESTS=full")
+@unittest.skipUnless(READY, "needs pytest and the ioxide program (IOXIDE)")
 class Plugin(PytestRun):
     def test_goals_tests_and_seeds_are_items(self) -> None:
         listed = self.pytest("--collect-only").stdout
@@ -140,6 +140,7 @@ class Plugin(PytestRun):
         # The system stops as soon as it may, so it may never come to the large sum: that is no verdict on it.
         self.assertRegex(done.stdout, "[1-6] passed")
 
+    @unittest.skipUnless(FULL, "needs IOXIDE_TESTS=full")
     def test_a_fault_is_shown_with_its_chart_and_comes_back(self) -> None:
         done = self.pytest(ADDER_FAULT="1")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
@@ -170,6 +171,7 @@ class Plugin(PytestRun):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("is not closed", done.stdout)
 
+    @unittest.skipUnless(FULL, "needs IOXIDE_TESTS=full")
     def test_a_fixture_checks_within_a_test(self) -> None:
         more = """
 
@@ -183,6 +185,7 @@ def test_mine(ioxide_check):
         failed = self.pytest("-k", "test_mine", ADDER_FAULT="1")
         self.assertIn("FAIL at step", failed.stdout)
 
+    @unittest.skipUnless(FULL, "needs IOXIDE_TESTS=full")
     def test_several_clients_in_threads_of_this_process(self) -> None:
         for name, text in (("counter.iox", COUNTER), ("test_counter.py", CLIENTS)):
             (self.folder / name).write_text(text)
@@ -194,6 +197,7 @@ def test_mine(ioxide_check):
         for words in ["are not linearizable", "no order explains these 2 operations", "timeline.html"]:
             self.assertIn(words, raced.stdout)
 
+    @unittest.skipUnless(FULL, "needs IOXIDE_TESTS=full")
     @unittest.skipUnless(importlib.util.find_spec("xdist"), "needs pytest-xdist")
     def test_items_run_side_by_side(self) -> None:
         done = self.pytest("-n", "2")
@@ -360,7 +364,6 @@ class Machines(PytestRun):
         self.assertIn("TestPlain::seed[1] - got value(n: ", done.stdout)
         self.assertIn("E   smallest failing run", done.stdout)
 
-    @unittest.skipUnless(FULL, "needs IOXIDE_TESTS=full")
     def test_a_method_that_returns_no_output_is_a_mistake(self) -> None:
         (self.folder / "test_machines.py").write_text(
             "import ioxide\nclass TestOdd(ioxide.Machine):\n    model = 'room.iox'\n    def put(self, n): return 7\n"

@@ -14,6 +14,7 @@ fn measure_systems(only: &str) -> Vec<Json> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let told: Json = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {output:?}"));
     assert_eq!((&told["false_fails"], output.status.code()), (&Json::from(0), Some(0)), "{told:#}");
+    crate::check_schema(&told);
     let rows = told["systems"].as_array().expect("a list").clone();
     assert_eq!(rows.len(), 2, "two testers: {told:#}");
     assert!(rows.iter().all(|row| row["steps_per_second"].as_f64() > Some(0.0)), "{told:#}");

@@ -47,4 +47,5 @@ fn figures_are_told_as_json() {
     assert_eq!(code, Some(0), "{err}");
     let told: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((&told["version"], &told["bench"]), (&1.into(), &"scale".into()), "{told:#}");
+    crate::check_schema(&told);
 }

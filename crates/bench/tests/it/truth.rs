@@ -29,6 +29,7 @@ fn never_fail(more: &[&str], runs: &str) {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let told: Json = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {output:?}"));
     assert_eq!(told["false_fails"], 0, "{told:#}");
+    crate::check_schema(&told);
     assert_eq!(told["errors"], Json::Array(Vec::new()), "{told:#}");
     assert_eq!(told["runs"].to_string(), runs);
     let found = told["faults"].as_array().expect("a list").iter();

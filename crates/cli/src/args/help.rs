@@ -2,10 +2,10 @@
 //!
 //! Options that only `--help` shows are marked where they are declared (`hide_short_help`).
 
-use std::fmt::Write as _;
-
-use std::env;
 use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::{env, process};
 
 use clap::{Command, CommandFactory as _};
 
@@ -31,11 +31,29 @@ const GROUPS: [(&str, &[&str]); 8] = [
 /// Returns the arguments of the command line; ends the program with a message if they are wrong.
 pub fn parse_command_line() -> CliArgs {
     let words: Vec<OsString> = env::args_os().collect();
-    match suites::parse(&command_line(), &words) {
+    if is_version_query(&words) {
+        // As clap: that nobody reads it is no error.
+        let _ = writeln!(io::stdout(), "{VERSION_LINE}");
+        process::exit(0);
+    }
+    // The help takes longer to make than all else, and only a wrong command line or a question shows it.
+    let parsed = match suites::parse(&CliArgs::command(), &words) {
+        Err(ParseError::Words(_)) => suites::parse(&command_line(), &words),
+        parsed => parsed,
+    };
+    match parsed {
         Ok(args) => args,
         Err(ParseError::Words(error)) => error.exit(),
         Err(ParseError::Project(error)) => exit::end_with(&error),
     }
+}
+
+/// The answer to `--version`.
+const VERSION_LINE: &str = concat!("ioxide ", env!("CARGO_PKG_VERSION"));
+
+/// True if the words only ask for the version: scripts ask often, and need no definition of all commands for it.
+fn is_version_query(words: &[OsString]) -> bool {
+    matches!(words, [_, question] if question == "--version" || question == "-V")
 }
 
 /// Returns the definition of the command line, with commands grouped by task in its help.
@@ -81,6 +99,15 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    /// The answer without the definition of the command line is the one that the definition gives.
+    #[test]
+    fn the_version_is_that_of_the_definition() {
+        assert_eq!(command_line().render_version(), format!("{VERSION_LINE}\n"));
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        assert!(is_version_query(&words(&["ioxide", "--version"])));
+        assert!(!is_version_query(&words(&["ioxide", "test", "--version"])));
+    }
 
     #[test]
     fn every_command_is_in_one_group_and_in_the_help() {

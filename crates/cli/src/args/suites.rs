@@ -14,6 +14,9 @@ use crate::project_file::open_project;
 
 /// The command of `words`; for `test` with the arguments that `ioxide.toml` adds, of every suite if there are several.
 pub(super) fn parse(command: &Command, words: &[OsString]) -> Result<CliArgs, ParseError> {
+    if words.get(1).is_none_or(|name| name != "test") {
+        return strict(command, words);
+    }
     let relaxed = command.clone().mut_subcommand("test", |test| {
         test.mut_arg("file", |file| file.required(false)).mut_arg("sut", |sut| sut.required(false))
     });

@@ -17,6 +17,10 @@ use crate::machine::NamedMachine;
 
 /// Does what the options ask for: makes or checks a suite, tests for reduction, shows the theory, or writes a machine.
 pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
+    if args.json && (args.product.is_some() || args.reduced) {
+        return Err(CliError::usage("`--product` and `--reduced` write a machine, which has no JSON")
+            .help("leave out `--json`; `ioxide show FILE --format json` shows a machine"));
+    }
     if let Some(path) = &args.check_suite {
         return checked::judge_suite(args, path);
     }

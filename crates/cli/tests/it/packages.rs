@@ -1,7 +1,8 @@
 //! Packages of the program, made by their scripts and used as installed.
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Output};
 
 use ioxide_test_support::has_program;
 
@@ -37,4 +38,101 @@ fn the_debian_package_has_a_program_that_runs_and_its_pages() {
         let size = fs::metadata(place.join("usr/share").join(file)).map(|it| it.len()).unwrap_or(0);
         assert!(size > 100, "{file} has {size} bytes");
     }
+}
+
+/// Runs a script of the repository.
+fn run_script(script: &str, args: &[&str], root_of_release: Option<&Path>) -> Output {
+    let mut command = Command::new("sh");
+    command.arg(root().join(script)).args(args);
+    root_of_release.map(|place| command.env("IOXIDE_RELEASE_ROOT", place));
+    command.output().expect("a shell")
+}
+
+#[test]
+fn the_checklist_finds_a_version_that_was_forgotten() {
+    let real = run_script("ci/release/check.sh", &["versions"], None);
+    assert!(real.status.success(), "{}", text(&real));
+    let folder = tempfile::tempdir().expect("a folder");
+    let named = [
+        "Cargo.toml",
+        "Cargo.lock",
+        "CITATION.cff",
+        "CHANGELOG.md",
+        "sdk/python/pyproject.toml",
+        "sdk/node/package.json",
+        "web/package.json",
+        "editors/vscode/package.json",
+        "editors/tree-sitter-ioxide/package.json",
+        "editors/tree-sitter-ioxide/tree-sitter.json",
+    ];
+    for file in named {
+        let copy = folder.path().join(file);
+        fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+        fs::copy(root().join(file), copy).expect("a copy");
+    }
+    let check = |step: &str| run_script("ci/release/check.sh", &[step], Some(folder.path()));
+    let version = env!("CARGO_PKG_VERSION");
+    for file in named.into_iter().filter(|file| *file != "CHANGELOG.md") {
+        let kept = fs::read_to_string(folder.path().join(file)).expect("a file");
+        fs::write(folder.path().join(file), kept.replacen(version, "9.9.9", 1)).expect("written");
+        let found = check("versions");
+        assert!(!found.status.success(), "{file}: {}", text(&found));
+        // A new version in Cargo.toml is missing everywhere else.
+        assert!(file == "Cargo.toml" || text(&found).contains(file), "{file}: {}", text(&found));
+        fs::write(folder.path().join(file), kept).expect("written");
+    }
+    assert!(check("versions").status.success());
+    assert!(!check("changelog").status.success(), "nothing is released yet");
+    let released = format!("# Changelog\n\n## Unreleased\n\n## {version} - 2026-12-01\n\n- Everything.\n");
+    fs::write(folder.path().join("CHANGELOG.md"), &released).expect("written");
+    assert!(check("changelog").status.success());
+    let more = released.replace("## Unreleased\n", "## Unreleased\n\n- More.\n");
+    fs::write(folder.path().join("CHANGELOG.md"), more).expect("written");
+    assert!(text(&check("changelog")).contains("unreleased changes"));
+    assert!(text(&check("nothing")).contains("there is no step `nothing`"));
+}
+
+#[test]
+fn the_formula_has_the_version_and_its_checksums() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sums = folder.path().join("SHA256SUMS");
+    let line = |digit: &str, target: &str| format!("{}  ioxide-v1.2.3-{target}.tar.gz\n", digit.repeat(64));
+    let all = [
+        line("a", "x86_64-unknown-linux-gnu"),
+        line("b", "aarch64-unknown-linux-gnu"),
+        line("c", "aarch64-apple-darwin"),
+    ];
+    fs::write(&sums, all.concat()).expect("written");
+    let write = || run_script("ci/homebrew/formula.sh", &["1.2.3", &sums.display().to_string()], None);
+    let made = write();
+    assert!(made.status.success(), "{}", text(&made));
+    let formula = String::from_utf8_lossy(&made.stdout).into_owned();
+    for digit in ["a", "b", "c"] {
+        assert!(formula.contains(&format!("sha256 \"{}\"", digit.repeat(64))), "{formula}");
+    }
+    let url = "/releases/download/v1.2.3/ioxide-v1.2.3-aarch64-apple-darwin.tar.gz\"";
+    assert!(formula.contains(url) && formula.contains("version \"1.2.3\""), "{formula}");
+    let file = folder.path().join("ioxide.rb");
+    fs::write(&file, &formula).expect("written");
+    // Homebrew brings its own Ruby; elsewhere there may be none.
+    if let Ok(checked) = Command::new("ruby").arg("-c").arg(&file).output() {
+        assert!(checked.status.success(), "{}", text(&checked));
+    }
+    fs::write(&sums, all[..2].concat()).expect("written");
+    let missing = write();
+    assert!(
+        !missing.status.success() && text(&missing).contains("aarch64-apple-darwin"),
+        "{}",
+        text(&missing)
+    );
+}
+
+/// The program of the tests needs the C library, so it is not static.
+#[test]
+fn a_program_with_libraries_is_not_static() {
+    if !cfg!(all(target_os = "linux", target_env = "gnu")) {
+        return;
+    }
+    let checked = run_script("ci/musl/check.sh", &[PROGRAM], None);
+    assert!(!checked.status.success() && text(&checked).contains("libc.so"), "{}", text(&checked));
 }

@@ -15,7 +15,7 @@ use ioxide_cli::args::CliArgs;
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::code::Code;
 use ioxide_model::source::Sources;
-use ioxide_test_support::is_skipped;
+use ioxide_test_support::{has_program, is_full_run, is_skipped};
 use tempfile::TempDir;
 
 use crate::book;
@@ -183,6 +183,24 @@ fn models_of_the_pages_are_models_and_those_of_errors_have_that_error() {
     });
 }
 
+/// Defect: the first model of the READMEs had warnings, and its reader had made no mistake.
+#[test]
+fn models_to_begin_with_are_without_findings() {
+    check_blocks(|_, block| {
+        if !block.is_model() || block.file_name().is_none() {
+            return Vec::new();
+        }
+        let mut sources = Sources::new();
+        let file = sources.add("block.iox", &block.text);
+        let loaded = load(&sources, file, &LoadOptions::default());
+        loaded
+            .diagnostics
+            .iter()
+            .map(|finding| format!("{}: {}", finding.code.id(), finding.message))
+            .collect()
+    });
+}
+
 #[test]
 fn project_files_of_the_pages_are_toml() {
     check_blocks(|_, block| {
@@ -195,7 +213,7 @@ fn project_files_of_the_pages_are_toml() {
 
 #[test]
 fn python_of_the_pages_compiles() {
-    if !ioxide_test_support::has_program("python3") {
+    if !has_program("python3") {
         return;
     }
     check_blocks(|_, block| {
@@ -209,6 +227,104 @@ fn python_of_the_pages_compiles() {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() { Vec::new() } else { vec![error] }
     });
+}
+
+#[test]
+fn lua_of_the_pages_runs_in_neovim() {
+    if !has_program("nvim") {
+        return;
+    }
+    check_blocks(|_, block| {
+        if block.language != "lua" {
+            return Vec::new();
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("init.lua");
+        let text = block.text.replace("/path/to/ioxide", &root().display().to_string());
+        fs::write(&file, text).expect("written");
+        let output = Command::new("nvim")
+            .args(["--headless", "-u"])
+            .arg(&file)
+            .args(["-c", "lua assert(package.loaded['ioxide'])", "-c", "qall!"])
+            .env("XDG_STATE_HOME", folder.path())
+            .output()
+            .expect("nvim runs");
+        let told = crate::program::text(&output);
+        if output.status.success() && told.trim().is_empty() { Vec::new() } else { vec![told] }
+    });
+}
+
+/// Parts of commands of `sh` blocks that this test does not carry out: they build, fetch or measure for hours, or need
+/// what another page or its reader has made. Other tests run the commands of the SDKs.
+const NOT_CARRIED_OUT: [&str; 10] = [
+    "./x ",
+    "cargo ",
+    "pip ",
+    "uvicorn",
+    "ioxide bench",
+    "ioxide score",
+    "ioxide shrink",
+    "target/book-failure",
+    "$reply",
+    "\"$url\"",
+];
+
+/// The number of commands of `sh` blocks that are carried out by default: the first checks of adapters.
+const SHARE: usize = 2;
+
+/// In full length, which takes minutes, all commands of `sh` blocks. A command with a fault must find it.
+#[test]
+fn commands_that_need_a_server_end_as_their_page_says() {
+    let is_full = is_full_run();
+    let n_run = std::cell::Cell::new(0);
+    check_blocks(|_, block| {
+        // A server that is missing is skipped by its name, as in the tests of its example.
+        let needs = |name: &str| block.text.contains(&format!("needs {name} ")) && !has_program(name);
+        let servers =
+            ["coap-server-notls", "dnsmasq", "etcd", "ngircd", "mosquitto", "nats-server", "aiosmtpd"];
+        if block.language != "sh" || servers.into_iter().any(needs) {
+            return Vec::new();
+        }
+        let text = block.text.replace("\\\n", " ");
+        let mut place = String::new();
+        let mut wrong = Vec::new();
+        for line in text.lines().map(|line| line.split(" #").next().unwrap_or(line).trim()) {
+            let folder = line.strip_prefix("cd ").filter(|rest| !rest.contains(' '));
+            if let Some(folder) = folder {
+                place = format!("cd {folder} && ");
+                continue;
+            }
+            let is_out = NOT_CARRIED_OUT.into_iter().any(|part| line.contains(part)) || line.is_empty();
+            let is_wanted = is_full || line.contains("adapter check") && n_run.get() < SHARE;
+            if is_out || !is_wanted || lacks_server(line, &place) {
+                continue;
+            }
+            n_run.set(n_run.get() + 1);
+            let (told, code) = book::run(&format!("{place}{line}"));
+            let expected = if has_fault(line) { 1 } else { 0 };
+            if code != expected {
+                wrong.push(format!("`{place}{line}` ended with {code}, not {expected}:\n{told}"));
+            }
+        }
+        wrong
+    });
+    assert!(n_run.get() >= if is_full { 15 } else { SHARE }, "only {} commands ran", n_run.get());
+}
+
+/// Returns whether a command of a page tests a system with a fault.
+fn has_fault(line: &str) -> bool {
+    ["FAULT=", "--fault", "--late"].into_iter().any(|mark| line.contains(mark))
+}
+
+/// Returns whether the folder of a command needs a server that is skipped.
+fn lacks_server(line: &str, place: &str) -> bool {
+    let of_folder = [
+        ("examples/redis", "redis-server"),
+        ("examples/memcached", "memcached"),
+        ("examples/beanstalkd", "beanstalkd"),
+    ];
+    let command = format!("{place}{line}");
+    of_folder.into_iter().any(|(folder, server)| command.contains(folder) && !has_program(server))
 }
 
 #[test]

@@ -211,16 +211,47 @@ fn schema_of(name: &str) -> Json {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// Commands whose results are small and quick, with `--json`.
-const PRINTED: [(&str, &[&str]); 13] = [
+/// Commands whose results are small and quick, with `--json`; all forms of a result that a command has.
+const PRINTED: &[(&str, &[&str])] = &[
+    ("adapter check", &[concat!("stdio:", env!("CARGO_BIN_EXE_ioxide"), " sut examples/adder.iox")]),
     ("check", &["examples/adder.iox", "examples/slot-machine.iox"]),
     ("complete", &["examples/adder.iox"]),
     ("conform", &["examples/brp/m3.iox", "examples/brp/spec.iox"]),
+    ("conform", &["examples/brp/m3.iox", "examples/brp/spec.iox", "--all", "--depth", "12"]),
+    ("conform", &["examples/adder.iox", "examples/adder.iox", "--depth", "2"]),
+    ("conform", &["examples/brp", "examples/brp/spec.iox", "--depth", "3"]),
+    ("doctor", &[]),
     ("refine", &["examples/adder.iox", "examples/adder.iox"]),
     ("equiv", &["examples/adder.iox", "examples/adder.iox"]),
     ("diff", &["examples/fsm/handshake-v1.dot", "examples/fsm/handshake-v2.dot"]),
+    ("fsm", &["examples/fsm/handshake-v1.dot", "--theory"]),
+    ("fsm", &["examples/fsm/mf.dot", "--theory"]),
+    (
+        "fsm",
+        &[
+            "examples/fsm/handshake-v1.dot",
+            "--reduction",
+            "--sut",
+            "examples/fsm/handshake-v2.dot",
+            "--bound",
+            "4",
+        ],
+    ),
     ("fsm", &["examples/fsm/handshake-v1.dot", "--suite", "hsi"]),
+    ("judge", &["examples/histories/store.iox", "examples/histories/store.jsonl", "--clients"]),
     ("kill", &["examples/adder.iox"]),
+    (
+        "learn",
+        &[
+            "examples/fsm/door.txt",
+            "--sut",
+            "model:examples/fsm/door.txt",
+            "--seed",
+            "1",
+            "--out",
+            "/dev/null",
+        ],
+    ),
     ("mutate", &["examples/adder.iox"]),
     ("purposes", &["examples/adder.iox"]),
     ("score", &["examples/adder.iox", "random", "--runs", "1", "--steps", "5", "--seed", "1"]),
@@ -230,11 +261,12 @@ const PRINTED: [(&str, &[&str]); 13] = [
 
 #[test]
 fn what_json_prints_keeps_its_schema() {
-    for (command, args) in PRINTED {
-        let output = run(&[&[command][..], args, &["--json"]].concat());
+    for &(command, args) in PRINTED {
+        let words: Vec<&str> = command.split(' ').collect();
+        let output = run(&[&words[..], args, &["--json"]].concat());
         let printed: Json =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command}: {error}"));
-        let schema = schema_of(&format!("output-{command}"));
+        let schema = schema_of(&format!("output-{}", command.replace(' ', "-")));
         assert_eq!(schema::violations(&schema, &printed), Vec::<String>::new(), "{command} {args:?}");
         let mut broken = printed;
         broken["version"] = 0.into();
@@ -285,18 +317,63 @@ fn what_json_prints_with_clients_keeps_its_schema() {
     }
 }
 
-/// A new command with `--json` needs a schema.
+/// A new command with `--json` needs a schema, also one below another command.
 #[test]
 fn every_command_with_json_has_a_schema() {
     let listed = stdout(&run(&["schema"]));
-    // The first prints the measurements of the project, the second writes files with schemas, the third prints what the
-    // command prints whose parts are merged.
-    let others = ["bench", "campaign", "merge", "case"];
-    for command in CliArgs::command().get_subcommands() {
-        let has_json = command.get_arguments().any(|arg| arg.get_long() == Some("json"));
-        let name = command.get_name();
-        if has_json && !others.contains(&name) {
-            assert!(listed.contains(&format!("output-{name} ")), "`{name} --json` has no schema");
+    let mut n_found = 0;
+    let mut open: Vec<(String, clap::Command)> = vec![("output".into(), CliArgs::command())];
+    while let Some((name, command)) = open.pop() {
+        if command.get_arguments().any(|arg| arg.get_long() == Some("json")) {
+            // The only command that prints a file which has a schema: `case` or `cases`.
+            let schema = if name == "output-case" { "cases" } else { &name };
+            assert!(listed.contains(&format!("\n{schema} ")), "`{name} --json` has no schema");
+            let json = schema_of(schema);
+            assert_eq!(json["properties"]["version"]["const"], 1, "`{schema}` has no version");
+            n_found += 1;
+        }
+        let below = command.get_subcommands();
+        open.extend(below.map(|below| (format!("{name}-{}", below.get_name()), below.clone())));
+    }
+    assert!(n_found > 20, "only {n_found} commands with `--json`");
+}
+
+/// Parts make together what the command makes alone.
+#[test]
+fn what_merge_prints_keeps_its_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let adder = "examples/adder.iox";
+    let commands: [&[&str]; 4] = [
+        &[
+            "test",
+            adder,
+            "--sut",
+            "model:examples/adder.iox",
+            "--tester",
+            "random",
+            "--runs",
+            "2",
+            "--seed",
+            "1",
+        ],
+        &["kill", adder],
+        &["score", adder, "random", "--runs", "1", "--steps", "5", "--seed", "1"],
+        &["conform", "examples/brp", "examples/brp/spec.iox", "--depth", "3"],
+    ];
+    for command in commands {
+        let parts = at(command[0]);
+        let part = run(&[command, &["--part", &parts]].concat());
+        assert!(!crate::program::text(&part).contains("error:"), "{part:?}");
+        let merged = run(&["merge", &parts, "--out", &at("whole"), "--json"]);
+        let printed: Json = serde_json::from_slice(&merged.stdout)
+            .unwrap_or_else(|error| panic!("{command:?}: {error}: {merged:?}"));
+        for name in ["output-merge", "output-campaign", &format!("output-{}", command[0])] {
+            assert_eq!(
+                schema::violations(&schema_of(name), &printed),
+                Vec::<String>::new(),
+                "{name} {command:?}"
+            );
         }
     }
 }
@@ -419,7 +496,8 @@ fn schemas_are_listed_and_misspelt_ones_are_found() {
         schema_of(line.split_whitespace().next().expect("a name"));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
-    assert_eq!(listed.lines().count(), fs::read_dir(folder).expect("schemas").count());
+    // `campaign` and `merge` print what others print: their schemas are made of those.
+    assert_eq!(listed.lines().count(), fs::read_dir(folder).expect("schemas").count() + 2);
     let wrong = run(&["schema", "recrod"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `record`?"), "{wrong:?}");

@@ -1,8 +1,17 @@
 //! A queue in this process: right, wrong in several ways, and the panic that tells it.
 
+use std::fs;
 use std::time::Duration;
 
 use ioxide::{CheckFailure, GivenInput, InProcess, ModelFile, Outputs, TesterChoice, check, json};
+use ioxide_lang::{LoadOptions, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::SwitchId;
+use ioxide_report::case::CaseView;
+use ioxide_report::case::json::{CaseSmt, case_json};
+use ioxide_smt::stack::{SolverConfig, build_stack};
+use ioxide_symex::Ctx;
+use ioxide_testgen::case::{CaseConfig, generate};
 
 const MODEL: &str = "model Queue {
     input push(n: 0..9, name: string?)
@@ -99,6 +108,75 @@ fn a_right_queue_passes_and_everything_is_taken() {
     }
 }
 
+/// The files are those that `ioxide fsm --out` and `ioxide case --format json` write.
+#[test]
+fn tests_are_read_from_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = ModelFile::text(SMALL);
+    for (file, text) in [("door.suite", SUITE), ("door.json", &door_case())] {
+        fs::write(folder.path().join(file), text).expect("it is written");
+    }
+    let named = |kind: &str, file: &str| -> TesterChoice {
+        format!("{kind}:{}", folder.path().join(file).display()).parse().expect("a tester")
+    };
+    let passed = check(&model, || Door(0)).tester(named("suite", "door.suite")).run();
+    assert_eq!((passed.runs(), passed.inconclusive()), (2, 0), "each test once");
+    let passed = check(&model, || Door(0)).tester(named("case", "door.json")).run();
+    assert_eq!((passed.runs(), passed.inconclusive()), (10, 0));
+    for tester in [named("suite", "door.suite"), named("case", "door.json")] {
+        let failure = check(&model, || Door(1)).tester(tester).try_run();
+        assert!(failure.expect_err("it opens too early").is_verdict);
+    }
+}
+
+#[test]
+fn files_that_are_no_tests_of_the_model_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = ModelFile::text(SMALL);
+    let case = door_case();
+    for (kind, text, reason) in [
+        ("suite", "", "no suite of ioxide"),
+        ("suite", &SUITE.replace("\"knock\"]\n[", "\"kick\"]\n["), "test 1: "),
+        ("suite", "{\"format\":\"ioxide-suite\",\"version\":1}\n", "no tests"),
+        ("case", "{}", "missing field"),
+        ("case", &case.replace("\"Door\"", "\"Gate\""), "a case of the model `Gate`, not of `Door`"),
+        ("case", &case.replace("\"arcs\": ", "\"arcs\": 7"), "arcs, the model gives"),
+        ("case", &case.replace("\"soonest\"", "\"soon\""), "`soon` is neither"),
+    ] {
+        let file = folder.path().join("tests");
+        fs::write(&file, text).expect("it is written");
+        let tester = format!("{kind}:{}", file.display()).parse().expect("a tester");
+        let failure = check(&small, || Door(0)).tester(tester).try_run().expect_err("it is refused");
+        assert!(!failure.is_verdict && failure.story.contains(reason), "{failure}");
+    }
+    for tester in ["suite:nowhere", "case:nowhere"] {
+        let tester = tester.parse().expect("a tester");
+        let failure = check(&small, || Door(0)).tester(tester).try_run().expect_err("no file is read");
+        assert!(!failure.is_verdict && failure.story.contains("`nowhere`: "), "{failure}");
+    }
+}
+
+/// Two tests: the second knocks often enough that the door opens.
+const SUITE: &str = r#"{"format":"ioxide-suite","version":1,"closed":true,"answers":"one"}
+["knock","knock"]
+["knock","knock","knock"]
+{"tests":2}
+"#;
+
+/// Returns the test case along the path of a door that opens, as `ioxide case --format json` prints it.
+fn door_case() -> String {
+    let mut sources = Sources::new();
+    let file = sources.add("door.iox", SMALL);
+    let mut model = load(&sources, file, &LoadOptions::default()).model.expect("it loads");
+    let names = ["knocked", "quiet", "knocked", "quiet", "third", "opened"];
+    let path: Vec<SwitchId> =
+        names.iter().map(|name| model.sts.switch_named(name).expect("it is there")).collect();
+    let mut solver = build_stack(&SolverConfig::default());
+    let case = generate(&mut Ctx::new(&mut model, &mut solver), &path, &CaseConfig::default());
+    let case = case.expect("the path can be taken");
+    case_json(&CaseView { case: &case, model: &model }, &CaseSmt::default())
+}
+
 /// The tester that kills mutants needs no file, and ends by itself.
 #[test]
 fn mutants_of_the_model_are_killed() {
@@ -117,11 +195,11 @@ const SMALL: &str = "model Door {
     output quiet
     var knocks: 0..3 = 0
     state closed {
-        on knock when knocks < 2 { knocks = knocks + 1 } -> waiting
-        on knock when knocks >= 2 { knocks = 0 } -> opening
+        knocked: on knock when knocks < 2 { knocks = knocks + 1 } -> waiting
+        third: on knock when knocks >= 2 { knocks = 0 } -> opening
     }
-    state waiting { emit quiet -> closed }
-    state opening { emit opened -> closed }
+    state waiting { quiet: emit quiet -> closed }
+    state opening { opened: emit opened -> closed }
 }";
 
 /// A door that opens at every third knock; the first time some knocks earlier.
@@ -172,11 +250,6 @@ fn what_is_no_model_is_told_with_its_line() {
     let model = ModelFile::text(MODEL);
     let failure = check(&model, Queue::default).tester(TesterChoice::Purpose("three".into())).try_run();
     assert!(failure.is_err_and(|failure| !failure.is_verdict));
-    for tester in ["suite:nowhere", "case:nowhere"] {
-        let tester = tester.parse().expect("a tester");
-        let failure = check(&model, Queue::default).tester(tester).try_run().expect_err("no file is read");
-        assert!(!failure.is_verdict && failure.story.contains("`ioxide test` has it"), "{failure}");
-    }
 }
 
 /// Defect: a time beyond the range of the clock was a panic, and a check that had no time for a single step passed.

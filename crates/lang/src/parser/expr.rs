@@ -329,10 +329,31 @@ impl Parser<'_> {
             TokenKind::OpenBracket => self.list_value()?,
             TokenKind::OpenBrace => self.set_or_map()?,
             TokenKind::Name if self.at_count() => self.parse_quantifier()?,
+            TokenKind::Name if self.at_late_pattern() => return self.report_late_pattern(),
             TokenKind::Name if !self.at_next_part() => self.name_or_call()?,
             _ => return self.report_unexpected("an expression"),
         };
         Ok(Expr { kind, span: self.span_since(start) })
+    }
+
+    /// True if `let some(x) = e` stands behind another condition. A variable may be called `let`; then neither `some`
+    /// nor a name with a parenthesis or `=` can follow.
+    fn at_late_pattern(&self) -> bool {
+        self.slice() == "let"
+            && match self.kind_after(1) {
+                TokenKind::Some => true,
+                TokenKind::Name => matches!(self.kind_after(2), TokenKind::OpenParen | TokenKind::Eq),
+                _ => false,
+            }
+    }
+
+    /// Reports a pattern behind another condition.
+    fn report_late_pattern<T>(&mut self) -> ParseResult<T> {
+        let span = self.span();
+        Err(self.error(|| {
+            Diagnostic::new(Code::UnexpectedToken, span, "a pattern stands before all other conditions")
+                .help("write the patterns first: `when let some(x) = e && condition`")
+        }))
     }
 
     /// Returns whether the next word starts the next part of the model, so that the expression before it is missing:
@@ -682,6 +703,12 @@ impl Parser<'_> {
             let lo = Box::new(self.parse_sum()?);
             self.range_sign()?;
             TypeKind::Range(lo, Box::new(self.parse_sum()?))
+        } else if self.is_at(TokenKind::Str) {
+            return self.unexpected_with("a type", |diagnostic| {
+                diagnostic.help(
+                    "one of several words is an `enum`: `enum Size { small, large }`; any text is a `string`",
+                )
+            });
         } else {
             return self.report_unexpected("a type");
         };

@@ -320,6 +320,12 @@ impl Parser<'_> {
                 );
                 self.bump();
             }
+            TokenKind::Dot
+                if self.kind_after(1) == TokenKind::Name && self.kind_after(2) == TokenKind::OpenParen =>
+            {
+                let help = collection_update(&target.text, self.slice_at(1));
+                return self.unexpected_with("`=`", |d| d.help(help));
+            }
             TokenKind::Dot => {
                 return self.unexpected_with("`=`", |d| {
                     d.help("a record is replaced as a whole: `p = Point(x: 1, y: p.y)`")
@@ -495,4 +501,20 @@ impl Parser<'_> {
         let gate = self.message_name()?;
         Ok(MessagePattern { gate, pins: self.parse_pins()?, guard: self.parse_guard()? })
     }
+}
+
+/// Returns advice for a function of a collection that is called to change it, as in other languages: `m.remove(k)`.
+fn collection_update(target: &str, function: &str) -> String {
+    let example = match function {
+        "insert" | "put" | "set" => {
+            format!("{target}[key] = value`, or for a set `{target} = {target} + {{x}}")
+        }
+        "push" | "append" | "add" => {
+            format!("{target} = {target} + [x]`, or for a set `{target} = {target} + {{x}}")
+        }
+        "pop" | "shift" | "dequeue" => format!("{target} = {target}.drop(1)"),
+        "clear" => format!("{target} = []`, or for a map or set `{target} = {{}}"),
+        _ => format!("{target} = {target}.without(x)"),
+    };
+    format!("values do not change, variables do: `{example}`")
 }

@@ -474,11 +474,12 @@ impl Checker<'_, '_> {
             let meant = match name.text.as_str() {
                 "len" | "count" | "size" | "length" if known.contains(&"length") => Some("length"),
                 "len" | "count" | "length" => Some("size"),
+                "set" | "put" | "insert" | "update" | "add" if known.contains(&"keys") => Some("with"),
                 "set" | "put" | "insert" | "update" if known.contains(&"with") => Some("with"),
-                "remove" | "delete" | "erase" if known.contains(&"without") && known.contains(&"keys") => {
-                    Some("without")
-                }
-                "contains" | "contains_key" | "in" | "member" | "includes" if known.contains(&"has") => {
+                "remove" | "delete" | "discard" | "erase" if known.contains(&"size") => Some("without"),
+                "contains" | "contains_key" | "has_key" | "in" | "member" | "includes"
+                    if known.contains(&"has") =>
+                {
                     Some("has")
                 }
                 "has" | "includes" | "member" if known.contains(&"contains") => Some("contains"),

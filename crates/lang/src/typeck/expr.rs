@@ -223,10 +223,16 @@ impl Checker<'_, '_> {
 
     fn not_a_number(&mut self, span: Span, found: Sort, sign: &str) -> Reported {
         let found_text = self.pool.show_sort(found);
+        let is_option = matches!(found, Sort::Data(data) if option_payload(self.pool.data(data)).is_some());
         self.sink.error(|| {
             let message = format!("`{sign}` needs numbers, this is {found_text}");
-            Diagnostic::new(Code::TypeMismatch, span, message)
-                .caret(format!("expected a number, found {found_text}"))
+            let diagnostic = Diagnostic::new(Code::TypeMismatch, span, message)
+                .caret(format!("expected a number, found {found_text}"));
+            if is_option {
+                diagnostic.help("the value may be missing: `match value { none => 0, some(x) => x }`")
+            } else {
+                diagnostic
+            }
         })
     }
 

@@ -3,10 +3,12 @@
 //! Guards are texts of the modelling language, and SMT-LIB beside it with every variable declared once.
 //! Fields may be added within a version; a field that changes its meaning or goes away makes a new one.
 
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::term::VarId;
 use ioxide_record::json::JsonError;
 use ioxide_record::value::value_to_json;
-use ioxide_testgen::case::{CaseArc, CaseState, TestCase};
+use ioxide_testgen::case::{CaseArc, CaseConfig, CaseState, Pruning, Sending, TestCase, Timeout};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
@@ -96,6 +98,71 @@ impl CaseOutline {
             VERSION => Ok(outline),
             other => Err(BadCaseFile::Version(other)),
         }
+    }
+
+    /// Returns the path of the case in `sts`, and the configuration to generate the case again.
+    ///
+    /// # Errors
+    /// If the file belongs to another model, or has a value with no meaning.
+    pub fn plan(&self, sts: &Sts) -> Result<(Vec<SwitchId>, CaseConfig), CaseMismatch> {
+        if *self.model != *sts.name {
+            let (found, expected) = (self.model.clone(), sts.name.to_string());
+            return Err(CaseMismatch::Model { found, expected });
+        }
+        let switch =
+            |label: &String| sts.switch_named(label).ok_or_else(|| CaseMismatch::Transition(label.clone()));
+        let path = self.path.iter().map(switch).collect::<Result<_, _>>()?;
+        let timeout = self.timeout.as_deref().map_or(Ok(Timeout::Above), parse_timeout)?;
+        let word = self.sending.as_deref().unwrap_or(Sending::Soonest.word());
+        let sending = Sending::of_word(word).ok_or_else(|| CaseMismatch::Sending(word.to_owned()))?;
+        Ok((path, CaseConfig { timeout, pruning: Pruning::Refuted, sending }))
+    }
+
+    /// Compares `case`, generated again, with the one in the file by their numbers of arcs, in all and off the path.
+    ///
+    /// # Errors
+    /// If the numbers differ.
+    pub fn check(&self, case: &TestCase) -> Result<(), CaseMismatch> {
+        let (expected, found) = ((self.arcs, self.off_path), (case.n_arcs(), case.n_off_path()));
+        if found == expected { Ok(()) } else { Err(CaseMismatch::Arcs { expected, found }) }
+    }
+}
+
+/// The reason why the case in a file cannot be generated again from a model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CaseMismatch {
+    /// The file names another model.
+    #[error("it is a case of the model `{found}`, not of `{expected}`")]
+    Model {
+        /// The model that the file names.
+        found: String,
+        /// The model at hand.
+        expected: String,
+    },
+    /// The model has no transition of this label.
+    #[error("the model has no `{0}`")]
+    Transition(String),
+    /// The time-out is no time above 0.
+    #[error("the time-out `{0}` is not a time above 0")]
+    Timeout(String),
+    /// There is no such instant at which inputs are sent.
+    #[error("`{0}` is neither `soonest` nor `latest`")]
+    Sending(String),
+    /// The case has other numbers of arcs; each pair counts those in all and those off the path.
+    #[error("it has {} and {} arcs, the model gives {} and {}", .expected.0, .expected.1, .found.0, .found.1)]
+    Arcs {
+        /// The numbers in the file.
+        expected: (usize, usize),
+        /// The numbers of the case that the model gives.
+        found: (usize, usize),
+    },
+}
+
+/// Returns the time-out that a case file states.
+fn parse_timeout(text: &str) -> Result<Timeout, CaseMismatch> {
+    match text.parse::<Rational>() {
+        Ok(time) if !time.is_negative() && !time.is_zero() => Ok(Timeout::Fixed(time)),
+        _ => Err(CaseMismatch::Timeout(text.to_owned())),
     }
 }
 

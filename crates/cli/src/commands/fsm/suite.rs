@@ -3,21 +3,19 @@
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::suite::{SuiteMethod, SuiteSize};
 use ioxide_fsm::word::show_word;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateKind, Model};
-use ioxide_record::value::{WireMessage, label_from_json};
+use ioxide_model::sts::Model;
 use ioxide_report::guarantee::CompleteGuarantee;
 use ioxide_report::html::suite::SuiteView;
-use ioxide_run::suite::{SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
+use ioxide_run::suite::runnable::{ANSWERS_FIELD, REPEAT_FIELD, RunnableSuite, answers_word};
+use ioxide_run::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_smt::halt::Halt;
-use ioxide_testgen::tester::replay::plan_of;
-use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
+use ioxide_testgen::tester::suite::SuiteTester;
 use serde_json::{Map, Value as Json, json};
 
 use super::{completion, page, refusal_error};
@@ -27,13 +25,6 @@ use crate::limit;
 use crate::machine::{Messages, NamedMachine};
 use crate::solver::SolverRequest;
 use crate::write;
-
-/// The header field that names the end of an answer.
-const ANSWERS: &str = "answers";
-/// The value of [`ANSWERS`] for machines, which answer every input once.
-const ONE: &str = "one";
-/// The header field with the number of times a suite is run.
-const REPEAT: &str = "repeat";
 
 /// Makes the suite of the machine, writes it if wanted, and says how large it is.
 pub fn make_suite(args: &FsmArgs, method: &str) -> Result<ExitStatus, CliError> {
@@ -120,8 +111,8 @@ impl SuiteJob<'_> {
         let Self { args, method, machine, spec } = *self;
         let about = json!({
             "method": method.name(), "extra": args.extra, "states": spec.n_states(),
-            "model": args.file, REPEAT: args.repeat.unwrap_or(1),
-            ANSWERS: if machine.wait == AnswerWait::Output { ONE } else { "until silence" },
+            "model": args.file, REPEAT_FIELD: args.repeat.unwrap_or(1),
+            ANSWERS_FIELD: answers_word(machine.wait),
         });
         match about {
             Json::Object(about) => about,
@@ -196,23 +187,12 @@ fn suite_test<'n>(flat: Option<&Messages>, names: impl Iterator<Item = &'n str>)
 pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<CompleteGuarantee>), CliError> {
     let wrong = |error: String| CliError::usage(format!("`{path}`: {error}")).help(HELP);
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
-    let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
-    let about = &reader.header().about;
-    let wait = match about.get(ANSWERS).and_then(Json::as_str) {
-        Some(ONE) => AnswerWait::Output,
-        _ => AnswerWait::Quiescence,
-    };
-    let repeat = about.get(REPEAT).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
-    let guarantee = CompleteGuarantee::from_header(about);
-    let mut tests = LabelTests::default();
-    for (number, test) in reader.enumerate() {
-        let add = test.map_err(|error| error.to_string()).and_then(|test| add_test(&mut tests, spec, &test));
-        add.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?;
-    }
-    if tests.is_empty() {
+    let suite = RunnableSuite::read(BufReader::new(file), spec).map_err(|error| wrong(error.to_string()))?;
+    if suite.is_empty() {
         return Err(CliError::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")));
     }
-    Ok((SuiteTester::new(Arc::new(tests), wait, repeat.unwrap_or(1)), guarantee))
+    let guarantee = CompleteGuarantee::from_header(&suite.about);
+    Ok((suite.into_tester(), guarantee))
 }
 
 /// Writes the progress of the suite for people.
@@ -233,25 +213,3 @@ pub fn progress_json(tester: &SuiteTester) -> Json {
 
 /// The help on a file that is no suite of the model.
 const HELP: &str = "`ioxide fsm MODEL --suite METHOD --out FILE` makes one; give `test` the same model";
-
-/// Adds a test, its labels as `spec` knows them.
-fn add_test(tests: &mut LabelTests, spec: &Model, test: &SuiteTest) -> Result<(), String> {
-    match test {
-        SuiteTest::Word(names) => {
-            let message = |name: &String| WireMessage { label: name.clone(), args: Map::new() };
-            let is_input = |kind| kind == GateKind::Input;
-            let label = |name| label_from_json(spec, &message(name), is_input);
-            let word: Result<Vec<Label>, _> = names.iter().map(label).collect();
-            tests.push_word(word.map_err(|error| error.to_string())?);
-        }
-        SuiteTest::Trace(test) => {
-            let trace = test.trace(spec).map_err(|error| error.to_string())?;
-            if trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
-                tests.push_word(trace.labels)
-            } else {
-                tests.push_plan(plan_of(&spec.sts, &trace))
-            }
-        }
-    }
-    Ok(())
-}

@@ -4,9 +4,9 @@
 
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
-use ioxide_report::case::json::CaseOutline;
+use ioxide_report::case::json::{CaseMismatch, CaseOutline};
 use ioxide_symex::Ctx;
-use ioxide_testgen::case::{CaseConfig, Pruning, Sending, TestCase, Timeout, generate};
+use ioxide_testgen::case::generate;
 use ioxide_testgen::tester::case::CaseGuided;
 
 use crate::args::SolverArgs;
@@ -16,25 +16,12 @@ use crate::{load, solver};
 /// The tester that follows the case in `file`.
 pub fn tester(file: &str, spec: &mut Model, solver_args: &SolverArgs) -> Result<CaseGuided, CliError> {
     let outline = read_outline(file)?;
-    if *outline.model != *spec.sts.name {
-        return Err(CliError::usage(format!(
-            "`{file}` is a case of the model `{}`, not of `{}`",
-            outline.model, spec.sts.name
-        )));
-    }
-    let switch = |label: &String| {
-        spec.sts.switch_named(label).ok_or_else(|| stale(file, &format!("the model has no `{label}`")))
-    };
-    let path = outline.path.iter().map(switch).collect::<Result<Vec<_>, _>>()?;
-    let timeout = match &outline.timeout {
-        Some(text) => Timeout::Fixed(time(file, text)?),
-        None => Timeout::Above,
-    };
-    let config = CaseConfig { timeout, pruning: Pruning::Refuted, sending: sending(file, &outline)? };
+    let mismatch = |mismatch| mismatch_error(file, &mismatch);
+    let (path, config) = outline.plan(&spec.sts).map_err(mismatch)?;
     let mut solver = solver::make(solver_args)?;
     let case = generate(&mut Ctx::new(spec, &mut *solver), &path, &config);
     let case = case.map_err(|error| CliError::usage(error.show(&spec.sts, &path)))?;
-    check_case(file, &outline, &case)?;
+    outline.check(&case).map_err(mismatch)?;
     Ok(CaseGuided::new(case, &format!("case {}", outline.path.join(", ")), Rational::ONE))
 }
 
@@ -46,31 +33,15 @@ fn read_outline(file: &str) -> Result<CaseOutline, CliError> {
     })
 }
 
-fn time(file: &str, text: &str) -> Result<Rational, CliError> {
-    match text.parse::<Rational>() {
-        Ok(time) if !time.is_negative() && !time.is_zero() => Ok(time),
-        _ => Err(CliError::usage(format!("`{file}`: the time-out `{text}` is not a time above 0"))),
+/// Returns the error about a case in `file` that the model does not give.
+fn mismatch_error(file: &str, mismatch: &CaseMismatch) -> CliError {
+    match mismatch {
+        CaseMismatch::Transition(_) | CaseMismatch::Arcs { .. } => {
+            CliError::new(ExitStatus::Usage, format!("`{file}` does not fit the model: {mismatch}"))
+                .help("was the model changed since, or the case pruned? make it again with `ioxide case`")
+        }
+        CaseMismatch::Model { .. } | CaseMismatch::Timeout(_) | CaseMismatch::Sending(_) => {
+            CliError::usage(format!("`{file}`: {mismatch}"))
+        }
     }
-}
-
-fn sending(file: &str, outline: &CaseOutline) -> Result<Sending, CliError> {
-    let word = outline.sending.as_deref().unwrap_or(Sending::Soonest.word());
-    Sending::of_word(word)
-        .ok_or_else(|| CliError::usage(format!("`{file}`: `{word}` is neither `soonest` nor `latest`")))
-}
-
-/// Checks that the case made again has as many arcs as the one in the file, in all and off the path.
-fn check_case(file: &str, outline: &CaseOutline, case: &TestCase) -> Result<(), CliError> {
-    let (arcs, off_path) = (case.n_arcs(), case.n_off_path());
-    if (arcs, off_path) == (outline.arcs, outline.off_path) {
-        return Ok(());
-    }
-    let (their_arcs, theirs_off) = (outline.arcs, outline.off_path);
-    let why = format!("it has {their_arcs} and {theirs_off} arcs, the model gives {arcs} and {off_path}");
-    Err(stale(file, &why))
-}
-
-fn stale(file: &str, why: &str) -> CliError {
-    CliError::new(ExitStatus::Usage, format!("`{file}` does not fit the model: {why}"))
-        .help("was the model changed since, or the case pruned? make it again with `ioxide case`")
 }

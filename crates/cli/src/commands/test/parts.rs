@@ -359,6 +359,10 @@ pub fn merge_campaign(
     added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
     let told = if merge_args.json {
         let mut result = outcome_json(spec, config, outcome, &secrets);
+        // What testers know of their progress stayed with the parts.
+        for progress in ["cover", "suite", "game", "partial", "hunt", "plan"] {
+            result[progress] = Json::Null;
+        }
         if let Some(dated) = &merge_args.dated {
             result["dated"] = json!(dated);
         }
