@@ -4,8 +4,8 @@
 //! text under way. Every change of it gets the next revision, and names the one it began from, so two pages do not
 //! overwrite each other's changes without notice.
 //!
-//! *Promises.* No path comes from the page: only the file given at start is written, and only while it has the text that
-//! the draft began from.
+//! *Promises.* No path comes from the page: only the file given at start is written, and only while it has the text
+//! that the draft began from.
 
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources};

@@ -2,13 +2,13 @@
 //!
 //! [`walk`] is the heart, and the terminal stepper's as well: a path of choices becomes a belief.
 //! [`worker`] is the thread that walks, [`recording`] holds recorded runs, [`live`] a campaign under way. [`edit`] is
-//! the text of the model, which the page can change and save. [`learning`] is a page of its own: a system that is being
-//! learned. [`server`] accepts connections, [`access`] admits requests, [`routes`] answers with the structs of [`view`],
-//! the only ones that leave.
+//! the text of the model, which the page can change and save. [`learning`] is a page of its own: a system that is
+//! being learned. [`server`] accepts connections, [`access`] admits requests, [`routes`] answers with the structs of
+//! [`view`], the only ones that leave.
 //!
 //! *Promises.* No path of a file comes from the browser: recorded runs are those given at start, by number, and testers
-//! that read a file and the file that is edited are those given at start. Texts of a model or a system leave as JSON strings, and the page makes
-//! text of them, never markup.
+//! that read a file and the file that is edited are those given at start. Texts of a model or a system leave as JSON
+//! strings, and the page makes text of them, never markup.
 //!
 //! # Example
 //!

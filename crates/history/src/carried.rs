@@ -1,7 +1,7 @@
 //! Fields whose values are only carried: stored, moved and answered, never compared or computed with.
 //!
-//! Operations that differ in such values alone lead to states that differ in these values alone, so the search can put a
-//! *token* into the state for "the value of one of these operations", and find out which one when an answer shows it
+//! Operations that differ in such values alone lead to states that differ in these values alone, so the search can put
+//! a *token* into the state for "the value of one of these operations", and find out which one when an answer shows it
 //! (`search/tokens.rs`). The analysis reads the paths of the model: it begins with all fields and variables that could
 //! carry a value, and removes those that some condition or computation depends on, until none is left to remove.
 //!
@@ -151,7 +151,7 @@ fn can_hold(cx: &Ctx<'_>, sort: Sort) -> bool {
     parts.iter().any(|part| matches!(part, Sort::Int | Sort::Str)) && !parts.iter().any(is_limited)
 }
 
-/// What a fact says about a field of an output: one of these values, as the conditions decide.
+/// A fact about a field of an output: it has one of these values, as the conditions decide.
 #[derive(Default)]
 struct OutputFact {
     conditions: Vec<Term>,
@@ -333,8 +333,9 @@ impl Flows<'_, '_> {
             TermNode::Construct(..) | TermNode::Select { .. } => Some(true),
             TermNode::Is(..) => Some(false),
             TermNode::Eq(one, other) => {
-                let is_shape = |term: &Term| matches!(self.cx.pool.node(*term), TermNode::Value(value) if is_bare(value));
-                (is_shape(one) || is_shape(other)).then_some(false)
+                let is_shape =
+                    |term: Term| matches!(self.cx.pool.node(term), TermNode::Value(value) if is_bare(value));
+                (is_shape(*one) || is_shape(*other)).then_some(false)
             }
             TermNode::Elements(sort, parts) => match self.cx.pool.collection(*sort).kind {
                 // A condition and an item; a condition, a key and a value.

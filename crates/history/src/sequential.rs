@@ -181,8 +181,8 @@ impl SequentialModel {
         paths.any(|path| path.facts.iter().any(|&fact| cx.pool.mentions(fact, field)))
     }
 
-    /// Returns the positions of the fields of an input whose values are only stored and answered, so that its operations
-    /// can be placed before it is known which of them is which.
+    /// Returns the positions of the fields of an input whose values are only stored and answered, so that its
+    /// operations can be placed before it is known which of them is which.
     #[must_use]
     pub fn carried_fields(&self, input: GateId) -> &[usize] {
         self.carried.of(input)

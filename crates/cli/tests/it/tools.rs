@@ -274,7 +274,7 @@ fn what_json_prints_keeps_its_schema() {
     }
 }
 
-/// What is printed with `--clients` has a shape of its own.
+/// With `--clients`, test and judge print JSON of another shape.
 #[test]
 fn what_json_prints_with_clients_keeps_its_schema() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -293,7 +293,8 @@ fn what_json_prints_with_clients_keeps_its_schema() {
     let wrong = file("wrong.iox", &counter("sum + 2"));
     let history = |answer: i64| {
         format!(
-            "{{\"client\": 1, \"call\": \"add\"}}\n{{\"client\": 1, \"return\": \"total\", \"args\": {{\"n\": {answer}}}}}\n"
+            "{{\"client\": 1, \"call\": \"add\"}}\n\
+             {{\"client\": 1, \"return\": \"total\", \"args\": {{\"n\": {answer}}}}}\n"
         )
     };
     let (kept, broken) = (file("kept.jsonl", &history(1)), file("broken.jsonl", &history(3)));

@@ -70,7 +70,7 @@ struct FreeToken {
 
 /// A configuration of the search.
 #[derive(Clone)]
-struct Configuration {
+struct TokenConfiguration {
     event: usize,
     /// The slots of running operations that are placed.
     placed: u128,
@@ -119,13 +119,13 @@ enum PlacedElement {
 
 /// A choice: what is placed next, how, and which tokens are then bound.
 struct TokenChoice {
-    placed: Candidate,
+    placed: NextElement,
     outcome: usize,
     bindings: Vec<(u32, usize)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Candidate {
+enum NextElement {
     Running(usize, u8),
     Open(usize),
     Token,
@@ -142,7 +142,7 @@ struct Outcome {
     shown: Vec<((u32, usize), Value)>,
 }
 
-/// Whether a token that comes directly before an operation can come directly after it.
+/// Remembers whether a token that comes directly before an operation can come directly after it.
 #[derive(Clone, Copy)]
 struct Commuting {
     /// Whatever happens with the token first happens with the operation first too.
@@ -153,7 +153,7 @@ struct Commuting {
 
 /// Everything that the future depends on, apart from the open operations that are used.
 #[derive(PartialEq, Eq, Hash)]
-struct ConfigurationKey {
+struct TokenConfigurationKey {
     event: u32,
     placed: u128,
     state: u32,
@@ -166,7 +166,7 @@ struct ConfigurationKey {
 
 /// A choice point.
 struct TokenFrame {
-    configuration: Configuration,
+    configuration: TokenConfiguration,
     choices: Vec<TokenChoice>,
 }
 
@@ -180,8 +180,8 @@ pub(super) struct TokenSearch<'s, 'c, 'm> {
     outcomes: FxHashMap<(u32, OperationClassId), Rc<[Outcome]>>,
     storing: FxHashMap<u32, Rc<[Outcome]>>,
     commuting: FxHashMap<(u32, OperationClassId), Commuting>,
-    seen: FxHashMap<ConfigurationKey, Vec<Box<[u32]>>>,
-    furthest: Option<Configuration>,
+    seen: FxHashMap<TokenConfigurationKey, Vec<Box<[u32]>>>,
+    furthest: Option<TokenConfiguration>,
     start: BeliefId,
     /// True if an order was found that turned out to be none.
     is_doubtful: bool,
@@ -243,7 +243,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         limits: &SearchLimits,
         work: &mut SearchWork,
     ) -> Result<Option<Vec<usize>>, UnknownCause> {
-        let first = Configuration {
+        let first = TokenConfiguration {
             event: 0,
             placed: 0,
             state,
@@ -303,7 +303,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Passes every return whose operation is placed, and places operations that change nothing.
-    fn pass_returns(&mut self, mut configuration: Configuration) -> Configuration {
+    fn pass_returns(&mut self, mut configuration: TokenConfiguration) -> TokenConfiguration {
         loop {
             let Some(returned) = self.returns.get(configuration.event) else { return configuration };
             let bit = 1 << returned.slot;
@@ -330,7 +330,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
 
     /// Returns whether an operation can be placed now without loss: it fits, changes nothing, and no storer that
     /// returned before its call could still get a later place.
-    fn changes_nothing(&mut self, configuration: &Configuration, operation: usize) -> bool {
+    fn changes_nothing(&mut self, configuration: &TokenConfiguration, operation: usize) -> bool {
         let SearchedOperation { class, call, .. } = self.operations[operation];
         if !self.space.is_pure(class) {
             return false;
@@ -351,7 +351,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Adds an element to the order, in front of which the state is that of the configuration.
-    fn note_placed(&mut self, configuration: &mut Configuration, placed: PlacedElement) {
+    fn note_placed(&mut self, configuration: &mut TokenConfiguration, placed: PlacedElement) {
         let (class, call) = match placed {
             PlacedElement::Operation(operation) => {
                 let SearchedOperation { class, call, .. } = self.operations[operation];
@@ -375,10 +375,10 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Places what was chosen.
-    fn place(&mut self, mut configuration: Configuration, choice: &TokenChoice) -> Configuration {
+    fn place(&mut self, mut configuration: TokenConfiguration, choice: &TokenChoice) -> TokenConfiguration {
         let hi = self.position(configuration.event);
         let (outcomes, new_token) = match choice.placed {
-            Candidate::Token => {
+            NextElement::Token => {
                 let serial = configuration.tokens;
                 let state = configuration.state;
                 self.note_placed(&mut configuration, PlacedElement::Token { serial, state });
@@ -387,12 +387,12 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
                 configuration.free.push(FreeToken { serial, lo, hi });
                 (self.storing_outcomes(state), Some(serial))
             }
-            Candidate::Running(operation, slot) => {
+            NextElement::Running(operation, slot) => {
                 self.note_placed(&mut configuration, PlacedElement::Operation(operation));
                 configuration.placed |= 1 << slot;
                 (self.outcomes_of(configuration.state, self.operations[operation].class), None)
             }
-            Candidate::Open(at) => {
+            NextElement::Open(at) => {
                 self.note_placed(&mut configuration, PlacedElement::Open(at));
                 (self.outcomes_of(configuration.state, self.open[at].class), None)
             }
@@ -408,7 +408,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Binds a token to a storer: the values of the storer take its place in the state.
-    fn bind(&mut self, configuration: &mut Configuration, serial: u32, storer: usize) {
+    fn bind(&mut self, configuration: &mut TokenConfiguration, serial: u32, storer: usize) {
         let Storer { call, ret, .. } = self.class.storers[storer];
         configuration.bound[storer / 64] |= 1 << (storer % 64);
         while configuration.first < self.class.storers.len() && is_bound(configuration, configuration.first) {
@@ -440,7 +440,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
 
     /// Assigns a storer to every free token, those that return first in front; `None` if that is not possible, or a
     /// storer is left that no later token can be.
-    fn assign(&self, configuration: &Configuration) -> Option<Vec<usize>> {
+    fn assign(&self, configuration: &TokenConfiguration) -> Option<Vec<usize>> {
         let now = self.position(configuration.event);
         let mut waiting: BinaryHeap<Reverse<(u32, usize)>> = BinaryHeap::new();
         let storers = self.class.storers.iter().enumerate().skip(configuration.first);
@@ -468,7 +468,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Returns whether all operations that returned are placed.
-    fn is_complete(&self, configuration: &Configuration, assigned: &[usize]) -> bool {
+    fn is_complete(&self, configuration: &TokenConfiguration, assigned: &[usize]) -> bool {
         configuration.event == self.returns.len()
             && (0..self.class.storers.len()).all(|at| {
                 self.class.storers[at].ret == END || is_bound(configuration, at) || assigned.contains(&at)
@@ -476,7 +476,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Records a configuration; false if one that can do at least as much was seen.
-    fn is_new(&mut self, configuration: &Configuration) -> bool {
+    fn is_new(&mut self, configuration: &TokenConfiguration) -> bool {
         let now = self.position(configuration.event);
         let pending: Vec<usize> = self.list_pending(configuration, now).collect();
         let calls: Vec<u32> = pending.iter().map(|&at| self.class.storers[at].call).collect();
@@ -491,7 +491,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         let names: FxHashMap<u32, u32> = configuration.named.iter().copied().zip(0..).collect();
         let name = |serial: u32| names.get(&serial).copied().unwrap_or(END);
         let free = configuration.free.iter().map(|token| (lo(token.lo), hi(token.hi), name(token.serial)));
-        let key = ConfigurationKey {
+        let key = TokenConfigurationKey {
             event: u32::try_from(configuration.event).unwrap_or(END),
             placed: configuration.placed,
             state: configuration.state,
@@ -512,20 +512,21 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Returns what can be placed next, the best last.
-    fn list_choices(&mut self, configuration: &Configuration) -> Vec<TokenChoice> {
+    fn list_choices(&mut self, configuration: &TokenConfiguration) -> Vec<TokenChoice> {
         let now = self.position(configuration.event);
         let mine = self.returns.get(configuration.event).map(|returned| (returned.operation, returned.slot));
-        let mut candidates: Vec<(Candidate, OperationClassId)> = Vec::new();
+        let mut candidates: Vec<(NextElement, OperationClassId)> = Vec::new();
         if let Some(returned) = self.returns.get(configuration.event) {
             for &(operation, slot) in &returned.running {
                 if configuration.placed & 1 << slot == 0 {
-                    candidates.push((Candidate::Running(operation, slot), self.operations[operation].class));
+                    candidates
+                        .push((NextElement::Running(operation, slot), self.operations[operation].class));
                 }
             }
         }
         for (at, open) in self.open.iter().enumerate() {
             if open.calls.get(configuration.used[at] as usize).is_some_and(|call| call.0 < now) {
-                candidates.push((Candidate::Open(at), open.class));
+                candidates.push((NextElement::Open(at), open.class));
             }
         }
         let mine_class = mine.map(|(operation, _)| self.operations[operation].class);
@@ -536,7 +537,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
             if token_state.is_some_and(|state| self.commuting(state, class).always) {
                 continue;
             }
-            let is_open = matches!(candidate, Candidate::Open(_));
+            let is_open = matches!(candidate, NextElement::Open(_));
             for (outcome, after) in self.outcomes_of(configuration.state, class).iter().enumerate() {
                 // An open operation without effect needs no place.
                 if is_open
@@ -558,7 +559,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         if configuration.free.len() < self.list_pending(configuration, now).count() {
             for (outcome, after) in self.storing_outcomes(configuration.state).iter().enumerate() {
                 let helps = mine_class.is_none_or(|mine| !self.outcomes_of(after.state, mine).is_empty());
-                let choice = TokenChoice { placed: Candidate::Token, outcome, bindings: Vec::new() };
+                let choice = TokenChoice { placed: NextElement::Token, outcome, bindings: Vec::new() };
                 if helps { helpful.push(choice) } else { others.push(choice) }
             }
         }
@@ -569,7 +570,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
             for (outcome, after) in self.outcomes_of(configuration.state, class).iter().enumerate() {
                 for bindings in self.list_bindings(configuration, after) {
                     others.push(TokenChoice {
-                        placed: Candidate::Running(operation, slot),
+                        placed: NextElement::Running(operation, slot),
                         outcome,
                         bindings,
                     });
@@ -582,7 +583,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     /// Returns the storers that were called before `until` and are not bound.
     fn list_pending<'a>(
         &'a self,
-        configuration: &'a Configuration,
+        configuration: &'a TokenConfiguration,
         until: u32,
     ) -> impl Iterator<Item = usize> + 'a {
         let called = configuration.first..self.class.storers.len();
@@ -591,7 +592,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Returns every way to bind the tokens whose values are shown.
-    fn list_bindings(&self, configuration: &Configuration, outcome: &Outcome) -> Vec<Vec<(u32, usize)>> {
+    fn list_bindings(&self, configuration: &TokenConfiguration, outcome: &Outcome) -> Vec<Vec<(u32, usize)>> {
         let mut shown: BTreeMap<u32, Vec<(usize, &Value)>> = BTreeMap::new();
         for ((token, field), value) in &outcome.shown {
             shown.entry(configuration.named[*token as usize]).or_default().push((*field, value));
@@ -712,7 +713,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         commuting
     }
 
-    fn note_progress(&mut self, configuration: &Configuration) {
+    fn note_progress(&mut self, configuration: &TokenConfiguration) {
         let is_further = self.furthest.as_ref().is_none_or(|furthest| configuration.event > furthest.event);
         if is_further {
             self.furthest = Some(configuration.clone());
@@ -739,7 +740,11 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Returns the order of a configuration if the model allows it and it respects time.
-    fn checked_order(&mut self, configuration: &Configuration, assigned: &[usize]) -> Option<Vec<usize>> {
+    fn checked_order(
+        &mut self,
+        configuration: &TokenConfiguration,
+        assigned: &[usize],
+    ) -> Option<Vec<usize>> {
         let order = self.list_order(configuration, assigned);
         let mut latest = 0;
         for &at in &order {
@@ -765,7 +770,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Returns the operations of a configuration in order, with storers for its tokens.
-    fn list_order(&self, configuration: &Configuration, assigned: &[usize]) -> Vec<usize> {
+    fn list_order(&self, configuration: &TokenConfiguration, assigned: &[usize]) -> Vec<usize> {
         let free = configuration.free.iter().map(|token| token.serial);
         let mut storer_of: FxHashMap<u32, usize> = free.zip(assigned.iter().copied()).collect();
         let mut elements = Vec::new();
@@ -829,14 +834,14 @@ impl StorerClass {
 }
 
 /// Returns the state before the last element of the order, if it is a token.
-fn token_before(configuration: &Configuration) -> Option<u32> {
+fn token_before(configuration: &TokenConfiguration) -> Option<u32> {
     match configuration.last.as_ref()?.placed {
         PlacedElement::Token { state, .. } => Some(state),
         _ => None,
     }
 }
 
-fn is_bound(configuration: &Configuration, storer: usize) -> bool {
+fn is_bound(configuration: &TokenConfiguration, storer: usize) -> bool {
     configuration.bound[storer / 64] & 1 << (storer % 64) != 0
 }
 

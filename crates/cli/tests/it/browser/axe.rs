@@ -1,7 +1,7 @@
 //! Every kind of page is examined by axe-core: at two widths, in both colour schemes, without a single finding.
 //!
-//! axe-core is a development dependency of `web/`, which `./x test` installs. Rules that do not look at colours give the
-//! same answer in both schemes, so they run in one of them.
+//! axe-core is a development dependency of `web/`, which `./x test` installs. Rules that do not look at colours give
+//! the same answer in both schemes, so they run in one of them.
 
 use std::fs;
 use std::path::Path;

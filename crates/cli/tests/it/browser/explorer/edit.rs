@@ -63,9 +63,10 @@ fn the_text_is_typed_the_picture_follows_and_the_file_is_saved() {
     browser.press("kick");
     wait_for_status(&browser, "No findings; not saved.");
     browser.wait_for("document.querySelectorAll('.edge[data-switch]').length === 3");
-    assert_eq!(browser.run("return document.querySelector('.edge.chosen')?.textContent ?? '';", &[]), json!(
-        browser.run("return [...document.querySelectorAll('.edge')].find((it) => it.textContent.includes('brk')).textContent;", &[])
-    ));
+    let chosen = "return document.querySelector('.edge.chosen')?.textContent ?? '';";
+    let edge_of_brk = "const edges = [...document.querySelectorAll('.edge')];
+        return edges.find((it) => it.textContent.includes('brk')).textContent;";
+    assert_eq!(browser.run(chosen, &[]), browser.run(edge_of_brk, &[]));
     assert_eq!(fs::read_to_string(&path).expect("the file"), LAMP, "nothing is saved before it is asked for");
     browser.press_with(key::CONTROL, "s");
     wait_for_status(&browser, "No findings; saved.");
