@@ -165,7 +165,7 @@ fn judge_once(
     let mut cx = Ctx::new(&mut model, &mut solver);
     let broken = |_| CliError::usage("the model of the benchmark is not sequential");
     let sequential = prove_sequential(&mut cx).map_err(broken)?;
-    let limits = SearchLimits { max_configurations: 0, halt: limit::brief(LIMIT) };
+    let limits = SearchLimits { halt: limit::brief(LIMIT), ..SearchLimits::default() };
     let config = HistoryConfig { limits, skips_core, ..HistoryConfig::default() };
     let judged = judge_history(&mut cx, &sequential, history, &config);
     Ok((judged, start.elapsed()))

@@ -142,12 +142,12 @@ pub fn compile(sources: &Sources, file: FileId, set: &[String]) -> (Option<Model
     let seen = channels.into_iter().try_fold(sound, |model, text| {
         let channel = ioxide_lang::channel(text);
         let seen = channel.and_then(|it| model.map(|model| ioxide_lang::through(&model, &it)).transpose());
-        seen.map_err(|wrong| bad_setting(file, format!("`--through '{text}'` cannot be: {}", wrong.0)))
+        seen.map_err(|wrong| format!("`--through '{text}'` cannot be: {}", wrong.0))
     });
     match seen {
         Ok(model) => (model, diagnostics),
-        Err(wrong) => {
-            diagnostics.push(wrong);
+        Err(message) => {
+            diagnostics.push(bad_setting(file, message));
             (None, diagnostics)
         }
     }
