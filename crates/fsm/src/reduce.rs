@@ -26,7 +26,7 @@ pub use adaptive::state_counting;
 pub use case::AdaptiveCase;
 pub use cover::deterministic_cover;
 pub use distinguish::{RDistinguish, characterising_cases};
-pub use nonadaptive::nonadaptive_words;
+pub use nonadaptive::{nonadaptive_words, preset_counting};
 pub use on_demand::on_demand_counting;
 pub use system::{AdaptiveSystem, LiveMachine, PlayedMachine, Repeated};
 
@@ -57,6 +57,8 @@ pub struct CountingPlan {
     /// Give up when more words than this have been tested: words grow
     /// exponentially where few states are r-distinguishable.
     pub max_words: usize,
+    /// True if the report is to have the lower bounds of all responses, which [`state_counting`] then computes exactly.
+    pub keeps_bounds: bool,
 }
 
 impl CountingPlan {
@@ -71,7 +73,13 @@ impl CountingPlan {
             return Err(MachineRefusal::BoundTooSmall { bound, states: model.n_states() });
         }
         let cover = deterministic_cover(model).into_iter().map(|(_, word)| word).collect();
-        Ok(Self { cover, cases: characterising_cases(model), bound, max_words: usize::MAX })
+        Ok(Self {
+            cover,
+            cases: characterising_cases(model),
+            bound,
+            max_words: usize::MAX,
+            keeps_bounds: false,
+        })
     }
 }
 
@@ -85,6 +93,15 @@ pub enum ReductionVerdict {
     Fail,
     /// No failure was seen before testing was given up.
     Unknown,
+}
+
+/// A response of the system, and how many states the system has at least if it repeats none on the way there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundedResponse {
+    /// The inputs and their outputs.
+    pub trace: IoWord,
+    /// The greatest lower bound [Sachtleben18, Def. 5.4.9], as far as the answers of this round tell.
+    pub lower_bound: usize,
 }
 
 /// The result of testing a system by state counting.
@@ -104,6 +121,8 @@ pub struct ReductionReport {
     pub sequences: usize,
     /// The sum of the lengths of these traces.
     pub symbols: usize,
+    /// The responses to the words of every round, if the plan keeps their bounds.
+    pub rounds: Vec<Vec<BoundedResponse>>,
 }
 
 impl ReductionReport {

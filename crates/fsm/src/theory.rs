@@ -21,7 +21,7 @@ use crate::cover::state_cover;
 use crate::distinguish::{SplittingTree, WordCosts, characterising_set, harmonised_identifiers};
 use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::nfsm::Observable;
-use crate::reduce::{RDistinguish, deterministic_cover};
+use crate::reduce::{AdaptiveCase, RDistinguish, characterising_cases, deterministic_cover};
 use crate::word::Word;
 
 /// States in all uncertainties that are kept in the search for a preset distinguishing word; it bounds the memory, and
@@ -177,6 +177,8 @@ pub struct ChoiceTheory {
     pub distinguishable: Vec<(StateId, StateId, u32)>,
     /// The number of unordered pairs of different states.
     pub pairs: usize,
+    /// Cases of which one separates every two states that are r-distinguishable.
+    pub cases: Vec<AdaptiveCase>,
     /// Deterministically reached states that are pairwise r-distinguishable, as many as were found.
     pub lower_bound: Vec<StateId>,
     /// True if `lower_bound` is proved to be a largest such set.
@@ -196,7 +198,8 @@ impl ChoiceTheory {
         let mut search = LargestSet { apart: &apart, best: Vec::new(), left: MAX_SETS };
         search.grow_set(&mut Vec::new(), &reached);
         let (lower_bound, is_largest) = (search.best, search.left > 0);
-        Self { cover, distinguishable, pairs: pairs.len(), lower_bound, is_largest }
+        let cases = characterising_cases(machine);
+        Self { cover, distinguishable, pairs: pairs.len(), cases, lower_bound, is_largest }
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value as Json;
 
 /// Runs, unless `IOXIDE_TRUTH` says otherwise; `docs/measurements/truth.md` has the figures for 10,000.
-const RUNS: &str = "40";
+const RUNS: &str = "25";
 
 #[test]
 fn correct_systems_over_slow_ways_never_fail() {

@@ -72,6 +72,9 @@ pub struct FsmArgs {
     /// The method of `--reduction`.
     #[arg(long, hide_short_help = true, value_enum, default_value_t = FsmVariant::Refined)]
     pub variant: FsmVariant,
+    /// Prints for every answer of the system how many states it has at least, round by round.
+    #[arg(long, hide_short_help = true, requires = "reduction")]
+    pub bounds: bool,
     /// Gives up after this many input sequences.
     #[arg(long, hide_short_help = true, default_value_t = 1_000_000, value_name = "N")]
     pub max_words: usize,
@@ -117,6 +120,8 @@ pub enum FsmVariant {
     Io,
     /// With as few separating sequences as needed.
     H,
+    /// With sequences that are chosen beforehand, from the machine alone.
+    Preset,
 }
 
 /// The completions of a partial machine: its reaction to an input it does not answer.

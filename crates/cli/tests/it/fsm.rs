@@ -302,6 +302,11 @@ fn the_theory_of_a_machine_is_shown_and_machines_made_of_it_are_machines() {
         &["characterising set", "distinguishing word: open close"],
     );
     check(&["fsm", "examples/fsm/ma.dot", "--theory"], 0, &["3 of 3 pairs", "at least 2 states (s1, s2)"]);
+    check(
+        &["fsm", "examples/fsm/me.dot", "--theory"],
+        0,
+        &["adaptive characterising set", "\n  b (0: b)\n  a\n"],
+    );
     let (told, _) = print(&["fsm", "examples/fsm/ma.dot", "--theory", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!((&told["deterministic"], &told["lower_bound"]["states"]), (&false.into(), &2.into()));

@@ -10,12 +10,12 @@
 
 use rustc_hash::FxHashSet;
 
-use super::bound::{ReachGroup, exceeds};
+use super::bound::{ReachGroup, exceeds, lower_bound};
 use super::tree::{ClassId, ObservationId, ResponseTree};
-use super::{AdaptiveCase, AdaptiveSystem, CountingPlan, CountingVariant, ReductionReport};
+use super::{AdaptiveCase, AdaptiveSystem, BoundedResponse, CountingPlan, CountingVariant, ReductionReport};
 use crate::mealy::{InputId, StateId};
 use crate::nfsm::Observable;
-use crate::word::Word;
+use crate::word::{IoWord, Word};
 
 /// Tests whether `system` is a reduction of `model`.
 ///
@@ -38,6 +38,9 @@ pub fn state_counting<S: AdaptiveSystem>(
         counting.report.iterations += 1;
         if counting.should_stop() {
             break;
+        }
+        if plan.keeps_bounds {
+            counting.keep_bounds(&current);
         }
         current = counting.extend_open_words(current);
     }
@@ -185,15 +188,25 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
 
     /// Returns whether the lower bound of the trace of `node` exceeds the number of states the system may have.
     fn is_counted_out(&self, word: &[InputId], node: ObservationId) -> bool {
-        let prefixes: Vec<usize> = self.cover_prefixes(word);
-        let longest = &prefixes[prefixes.len().saturating_sub(1)..];
+        self.splits(word, node).any(|groups| exceeds(self.plan.bound, self.seen.len(), &groups))
+    }
+
+    /// The `R⁺` of all states, for every split of the trace of `node` that the variant looks at.
+    fn splits(&self, word: &[InputId], node: ObservationId) -> impl Iterator<Item = Vec<ReachGroup>> {
+        let mut starts = self.cover_prefixes(word);
         // The original algorithm takes any word of the cover as `v`; the refined one only the longest, which is as
         // good.
-        let starts = if self.variant == CountingVariant::Original { &prefixes[..] } else { longest };
-        starts.iter().any(|&start| {
-            self.reach_groups(word, node, start)
-                .is_some_and(|reach_groups| exceeds(self.plan.bound, self.seen.len(), &reach_groups))
-        })
+        if self.variant != CountingVariant::Original {
+            starts.drain(..starts.len().saturating_sub(1));
+        }
+        starts.into_iter().filter_map(move |start| self.reach_groups(word, node, start))
+    }
+
+    /// Adds the lower bounds of the responses of this round to the report.
+    fn keep_bounds(&mut self, items: &[TestedWord]) {
+        let round = items.iter().flat_map(|item| self.lower_bounds(&item.word));
+        let round = round.map(|(trace, lower_bound)| BoundedResponse { trace, lower_bound }).collect();
+        self.report.rounds.push(round);
     }
 
     /// The positions in the cover of the prefixes of `word`, shortest first.
@@ -274,20 +287,19 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
         self.report
     }
 
-    /// The lower bounds of all responses to `word`, for the longest cover word.
-    #[cfg(test)]
-    pub(super) fn lower_bounds(&self, word: &[InputId]) -> Vec<(crate::word::IoWord, usize)> {
-        let start = self.cover_prefixes(word).into_iter().next_back();
+    /// The greatest lower bound of each response to `word`.
+    pub(super) fn lower_bounds(&self, word: &[InputId]) -> Vec<(IoWord, usize)> {
+        let seen = self.seen.len();
         let bound = |node| {
-            let groups = self.reach_groups(word, node, start?)?;
-            Some((self.tree.trace(node), super::bound::lower_bound(self.seen.len(), &groups)))
+            let greatest = self.splits(word, node).map(|groups| lower_bound(seen, &groups)).max()?;
+            Some((self.tree.trace(node), greatest))
         };
         self.responses(word).into_iter().filter_map(bound).collect()
     }
 
     /// The sets of answers seen after each response to `word`.
     #[cfg(test)]
-    pub(super) fn behaviours(&self, word: &[InputId]) -> Vec<(crate::word::IoWord, ClassId)> {
+    pub(super) fn behaviours(&self, word: &[InputId]) -> Vec<(IoWord, ClassId)> {
         let behaviour = |node| Some((self.tree.trace(node), self.class_of(node)?));
         self.responses(word).into_iter().filter_map(behaviour).collect()
     }

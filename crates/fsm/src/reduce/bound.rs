@@ -57,8 +57,7 @@ pub(super) fn exceeds(limit: usize, seen: usize, groups: &[ReachGroup]) -> bool 
     reach > limit && search_choices(limit, seen, reach - seen, &options, &mut Vec::new())
 }
 
-/// Returns the greatest bound, so that tests can inspect single words.
-#[cfg(test)]
+/// Returns the greatest bound; [`exceeds`] is cheaper where only a comparison is asked for.
 pub(super) fn lower_bound(seen: usize, groups: &[ReachGroup]) -> usize {
     (seen..).find(|&limit| !exceeds(limit, seen, groups)).unwrap_or(seen)
 }

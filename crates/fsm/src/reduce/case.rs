@@ -4,7 +4,7 @@
 //! one end it [Sachtleben18, Def. 5.3.1]. The answers a state can give to a
 //! case are `IO(M, s, σ)` [Def. 5.3.2].
 
-use crate::mealy::{InputId, OutputId, StateId};
+use crate::mealy::{InputId, MachineNames, OutputId, StateId};
 use crate::nfsm::Observable;
 use crate::word::IoWord;
 
@@ -93,6 +93,26 @@ impl AdaptiveCase {
             self.case_after(output).collect_responses(machine, next, trace, all);
             trace.pop();
         }
+    }
+
+    /// The case in the names of the machine, as `a (0: b, 1: a b)`: after `a` the output decides what follows.
+    #[must_use]
+    pub fn show(&self, names: &MachineNames) -> String {
+        let Self::Apply { input, then, otherwise } = self else { return "(nothing)".to_owned() };
+        let applied = &names.inputs[*input];
+        let mut branches: Vec<String> = then
+            .iter()
+            .filter(|(_, case)| *case != Self::Stop)
+            .map(|(output, case)| format!("{}: {}", names.outputs[*output], case.show(names)))
+            .collect();
+        if **otherwise != Self::Stop {
+            // One way for all outputs needs no list.
+            if then.is_empty() {
+                return format!("{applied} {}", otherwise.show(names));
+            }
+            branches.push(format!("else: {}", otherwise.show(names)));
+        }
+        if branches.is_empty() { applied.clone() } else { format!("{applied} ({})", branches.join(", ")) }
     }
 
     /// Returns whether the two states share no answer to this case, so that it separates them in every reduction of

@@ -4,11 +4,13 @@
 //! of pairwise r-distinguishable states is visited so often that one of them
 //! must repeat: the visits beyond the cover plus the states of the set that
 //! the cover reaches exceed the bound [Hierons04], [PetrenkoYevtushenko11].
-//! Each word is to be followed by a characterising set.
+//! Each word is to be followed by a characterising set. [`preset_counting`]
+//! applies them to a system.
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use super::{CountingPlan, RDistinguish};
+use super::tree::ResponseTree;
+use super::{AdaptiveCase, AdaptiveSystem, CountingPlan, RDistinguish, ReductionReport};
 use crate::mealy::{InputId, StateId};
 use crate::nfsm::Observable;
 use crate::word::Word;
@@ -28,6 +30,38 @@ pub fn nonadaptive_words(model: &Observable, plan: &CountingPlan) -> impl Iterat
         open.extend(counter.extensions(&word, &trails));
         Some(word)
     })
+}
+
+/// Tests whether `system` is a reduction of `model`, with the words of [`nonadaptive_words`]: what the system answers
+/// decides about no word.
+///
+/// Stops after the first test with a failure.
+pub fn preset_counting<S: AdaptiveSystem>(
+    model: &Observable,
+    system: &mut S,
+    plan: &CountingPlan,
+) -> Result<ReductionReport, S::Error> {
+    let cases = if plan.cases.is_empty() { &[AdaptiveCase::Stop][..] } else { &plan.cases };
+    let mut tree = ResponseTree::new(model);
+    let mut report = ReductionReport { iterations: 1, ..ReductionReport::default() };
+    for word in nonadaptive_words(model, plan) {
+        if report.tested.len() >= plan.max_words {
+            report.gave_up = true;
+            break;
+        }
+        for case in cases {
+            let traces = system.observe(&AdaptiveCase::after_word(&word, case.clone()))?;
+            report.failures.extend(traces.into_iter().filter(|trace| !tree.insert(trace)));
+        }
+        report.tested.push(word);
+        if !report.failures.is_empty() {
+            break;
+        }
+    }
+    (report.sequences, report.symbols) = tree.measure();
+    report.failures.sort_unstable();
+    report.failures.dedup();
+    Ok(report)
 }
 
 /// The state that all responses to a word of the cover lead to.

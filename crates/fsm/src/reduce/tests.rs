@@ -58,6 +58,7 @@ fn plan(model: &Observable, cover: &[&str], bound: usize) -> CountingPlan {
         cases,
         bound,
         max_words: usize::MAX,
+        keeps_bounds: false,
     }
 }
 
@@ -196,6 +197,17 @@ fn the_lower_bounds_of_table_5_1() {
         current = counting.extend_open_words(current);
     }
     assert!(current.is_empty());
+    let plan = CountingPlan { keeps_bounds: true, ..plan.clone() };
+    let report =
+        state_counting(&model, &mut PlayedMachine(&system), &plan, CountingVariant::Refined).unwrap();
+    let kept = report.rounds.iter().map(|round| {
+        let show = |it: &BoundedResponse| match &it.trace[..] {
+            [] => format!("ε:{}", it.lower_bound),
+            trace => format!("{}:{}", io(&model, &[trace.to_vec()]), it.lower_bound),
+        };
+        round.iter().map(show).collect::<Vec<_>>().join(" ")
+    });
+    assert!(kept.eq(expected), "{report:?}");
     let class = |text: &str| counting.behaviours(&word(&model, text))[0].1;
     assert_eq!(class(""), class("bb"));
     assert_ne!(class(""), class("b"));
@@ -303,6 +315,8 @@ fn only_the_original_algorithm_misses_failures() {
         assert_eq!(verdict(CountingVariant::PerResponse), expected, "per response, round {round}");
         let on_demand = on_demand_counting(&model, &mut PlayedMachine(&system), &plan).unwrap();
         assert!(on_demand.gave_up || on_demand.verdict() == expected, "on demand, round {round}");
+        let preset = preset_counting(&model, &mut PlayedMachine(&system), &plan).unwrap();
+        assert_eq!(preset.verdict(), expected, "non-adaptive, round {round}");
         assert_eq!(passes_fixed(&model, &system, &plan, &fixed), conforms, "non-adaptive, round {round}");
         tried += 1;
         wrong += usize::from(!conforms);

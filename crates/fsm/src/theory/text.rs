@@ -44,6 +44,12 @@ impl ChoiceTheory {
         for (a, b, steps) in &self.distinguishable {
             text.push_str(&format!("  {} | {}  in {steps}\n", names.states[*a], names.states[*b]));
         }
+        if !self.cases.is_empty() {
+            text.push_str("adaptive characterising set (what follows an answer, in brackets):\n");
+        }
+        for case in &self.cases {
+            text.push_str(&format!("  {}\n", case.show(names)));
+        }
         let set: Vec<&str> = self.lower_bound.iter().map(|&state| names.states[state].as_str()).collect();
         let more = if self.is_largest { "" } else { "; there may be a larger set" };
         text.push_str(&format!(

@@ -7,8 +7,8 @@ use ioxide_fsm::mealy::{MachineListing, MachineNames};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::align_names;
 use ioxide_fsm::reduce::{
-    AdaptiveSystem as Answering, CountingPlan, CountingVariant, PlayedMachine as Played, ReductionReport,
-    ReductionVerdict, Repeated, on_demand_counting, state_counting,
+    AdaptiveSystem as Answering, BoundedResponse, CountingPlan, CountingVariant, PlayedMachine as Played,
+    ReductionReport, ReductionVerdict, Repeated, on_demand_counting, preset_counting, state_counting,
 };
 use ioxide_fsm::word::{show_io, show_word};
 use ioxide_project::PlayedName;
@@ -49,7 +49,11 @@ pub fn test_reduction(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     few_enough(args, &model)?;
     let plan = limit::run_within(&request.halt, || CountingPlan::new(&model, bound));
     let plan = plan.map_err(|refusal| refusal_error(&args.file, &refusal))?;
-    let plan = CountingPlan { max_words: args.max_words, ..plan };
+    if args.bounds && matches!(args.variant, FsmVariant::H | FsmVariant::Preset) {
+        return Err(CliError::usage("`--bounds` is for `--variant refined`, `original` and `io`")
+            .help("the other variants do not compute the lower bound of every answer"));
+    }
+    let plan = CountingPlan { max_words: args.max_words, keeps_bounds: args.bounds, ..plan };
     let counted = CountedMachine { args, spec: &spec, model: &model, plan: &plan };
     if is_file(sut) {
         counted.against_machine(sut, &request)
@@ -166,6 +170,7 @@ fn count_reduction<S: Answering>(
         FsmVariant::Original => state_counting(model, system, plan, CountingVariant::Original),
         FsmVariant::Io => state_counting(model, system, plan, CountingVariant::PerResponse),
         FsmVariant::H => on_demand_counting(model, system, plan),
+        FsmVariant::Preset => preset_counting(model, system, plan),
     }
 }
 
@@ -209,13 +214,33 @@ fn show_reduction(
             "version": 1, "verdict": verdict_of(report), "failures": failures, "tested": report.tested.len(),
             "iterations": report.iterations, "sequences": report.sequences, "symbols": report.symbols,
         });
+        if args.bounds {
+            result["rounds"] = report.rounds.iter().map(|round| rounds_json(names, round)).collect();
+        }
         if let Some(LiveEffort { repetitions, seed, resets, inputs }) = effort {
             result["live"] =
                 json!({ "repeat": repetitions, "seed": seed, "resets": resets, "inputs": inputs });
         }
         return writeln!(out, "{result}");
     }
+    show_bounds(&mut out, names, report)?;
     report_text(args, report, effort, &failures).iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// Shows the lower bounds, if they were kept: a line for every answer, by the rounds in which it was seen.
+fn show_bounds(out: &mut impl Write, names: &MachineNames, report: &ReductionReport) -> io::Result<()> {
+    for (round, number) in report.rounds.iter().zip(1..) {
+        writeln!(out, "round {number}, with the fewest states of a system that repeats none:")?;
+        let shown: Vec<(String, usize)> =
+            round.iter().map(|it| (show_io(names, &it.trace), it.lower_bound)).collect();
+        let width = shown.iter().map(|(trace, _)| trace.chars().count()).max().unwrap_or(0);
+        shown.iter().try_for_each(|(trace, bound)| writeln!(out, "  {trace:width$}  {bound}"))?;
+    }
+    Ok(())
+}
+
+fn rounds_json(names: &MachineNames, round: &[BoundedResponse]) -> serde_json::Value {
+    round.iter().map(|it| json!({ "trace": show_io(names, &it.trace), "states": it.lower_bound })).collect()
 }
 
 fn verdict_of(report: &ReductionReport) -> SuiteVerdict {

@@ -126,6 +126,7 @@ fn choice_json(model: &Observable, theory: &ChoiceTheory) -> Json {
         "state_cover": cover.collect::<Vec<_>>(),
         "distinguishable": apart.collect::<Vec<_>>(),
         "pairs": theory.pairs,
+        "characterising_set": theory.cases.iter().map(|case| case.show(names)).collect::<Vec<_>>(),
         "lower_bound": {
             "states": theory.lower_bound.len(),
             "set": theory.lower_bound.iter().map(|&it| state(it)).collect::<Vec<_>>(),
