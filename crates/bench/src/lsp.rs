@@ -10,6 +10,7 @@ use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::limit;
 use ioxide_lang::parse;
+use ioxide_lsp::answers::action::RepairedText;
 use ioxide_lsp::answers::lens::LastCampaign;
 use ioxide_lsp::server::{ServerEnvironment, serve};
 use ioxide_model::source::Sources;
@@ -91,6 +92,10 @@ impl ServerEnvironment for NoEnvironment {
     }
 
     fn last_campaign(&self, _: &[String], _: &str) -> Option<LastCampaign> {
+        None
+    }
+
+    fn repair(&self, _: &str, _: &str, _: &str) -> Option<RepairedText> {
         None
     }
 

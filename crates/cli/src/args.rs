@@ -17,6 +17,7 @@ mod mutation;
 mod part;
 mod repair;
 mod report;
+mod requirements;
 mod suites;
 mod time;
 mod tools;
@@ -46,6 +47,7 @@ pub use self::mutation::{
 pub use self::part::{CampaignArgs, EngineName, MergeArgs, PartArgs};
 pub use self::repair::RepairArgs;
 pub use self::report::{ReportArgs, ScriptArg};
+pub use self::requirements::RequirementsArgs;
 pub use self::time::{ClockArg, TimeArgs};
 pub use self::tools::{CompletionsArgs, DoctorArgs, ManPages, SchemaArgs, WatchArgs};
 
@@ -105,6 +107,8 @@ pub enum CliCommand {
     Judge(JudgeArgs),
     /// Proposes small changes of a model that explain recorded runs.
     Repair(RepairArgs),
+    /// Shows which requirements recorded runs cover, and which transitions trace to none.
+    Requirements(RequirementsArgs),
     /// Finds paths that together take every transition of a model.
     Purposes(PurposesArgs),
     /// Makes a test case for one path of a model, also as pytest, Rust or TTCN-3.
@@ -178,6 +182,7 @@ impl CliCommand {
             | Self::Replay(_)
             | Self::Shrink(_)
             | Self::Report(_)
+            | Self::Requirements(_)
             | Self::Campaign(_)
             | Self::Adapter(_)
             | Self::Lsp(_)

@@ -26,6 +26,7 @@ pub mod purposes;
 pub mod repair;
 mod replay;
 mod report;
+mod requirements;
 mod rounds;
 mod schema;
 mod score;
@@ -60,6 +61,7 @@ pub fn run_command(args: CliArgs, host: &BenchHost<'_>) -> Result<ExitStatus, Cl
         CliCommand::Campaign(args) => campaign::run(&args, host),
         CliCommand::Judge(args) => judge::run(&args),
         CliCommand::Repair(args) => repair::run(&args),
+        CliCommand::Requirements(args) => requirements::run(&args),
         CliCommand::Purposes(args) => purposes::run(&args),
         CliCommand::Case(args) => case::run(&args),
         CliCommand::Complete(args) => complete::run(&args),

@@ -8,14 +8,17 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_record::event::CampaignStarted;
 use ioxide_record::reporter::Reporter;
+use ioxide_repair::TriageFact;
 use ioxide_report::html::ReportPage;
 use ioxide_report::html::campaign::CampaignPage;
+use ioxide_report::html::evidence::EvidencePage;
 use ioxide_report::html::model::{ModelPart, SwitchReach};
 use ioxide_smt::halt::Halted;
 use ioxide_testgen::purpose::Criterion;
 use thiserror::Error;
 
 use crate::args::SolverArgs;
+use crate::commands::test::hint::facts_of_record;
 use crate::exit::CliError;
 use crate::purpose_search;
 use crate::record_folder::RecordFolder;
@@ -42,8 +45,13 @@ pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, solver_args
 }
 
 /// Writes the page of the record in `folder` next to it; a page that cannot be written is no failure.
-pub fn write_beside(folder: &RecordFolder, sources: &Sources, spec: &Model, solver_args: &SolverArgs) {
-    match write_page(folder, sources, spec, solver_args) {
+pub fn write_beside(
+    folder: &RecordFolder,
+    (sources, spec): (&Sources, &Model),
+    evidence: Option<EvidencePage>,
+    solver_args: &SolverArgs,
+) {
+    match write_page(folder, (sources, spec), evidence, solver_args) {
         Ok(file) => eprintln!("report: {file}"),
         Err(stop) => eprintln!("note: no HTML report: {}", stop.message()),
     }
@@ -51,11 +59,12 @@ pub fn write_beside(folder: &RecordFolder, sources: &Sources, spec: &Model, solv
 
 fn write_page(
     folder: &RecordFolder,
-    sources: &Sources,
-    spec: &Model,
+    (sources, spec): (&Sources, &Model),
+    evidence: Option<EvidencePage>,
     solver_args: &SolverArgs,
 ) -> Result<String, CliError> {
-    let page = of_record(&folder.record().display().to_string(), sources, spec, solver_args)?;
+    let mut page = of_record(&folder.record().display().to_string(), sources, spec, solver_args)?;
+    page.evidence = evidence.or(page.evidence);
     let file = folder.path().join(NAME);
     let written = write_whole(&file, FileReaders::Owner, |out| page.write(out));
     written.map_err(|error| write::write_error(&file, &error))?;
@@ -120,6 +129,14 @@ fn add_model(
     if campaign.summary.started.as_ref().is_some_and(|told| !labels.eq(told.switches.iter().cloned())) {
         page.notes.push(format!("the model is not shown: `{file}` has changed since the record was made"));
         return;
+    }
+    let facts = match campaign.summary.counts.failed {
+        0 => Vec::new(),
+        _ => facts_of_record(&page.record, spec),
+    };
+    if !facts.is_empty() {
+        let facts = facts.iter().map(TriageFact::text).collect();
+        page.evidence = Some(EvidencePage { facts, ..EvidencePage::default() });
     }
     // The page must not keep people waiting for what they did not ask.
     let halt = limit::brief(SEARCH_TIME_LIMIT);

@@ -35,7 +35,35 @@ pub trait ModelEditor: Send + Sync {
     /// # Errors
     /// If the file cannot be written.
     fn write(&self, text: &str) -> Result<(), FileError>;
+
+    /// Returns whether there are recorded runs that changes of the model could explain.
+    fn has_runs(&self) -> bool;
+
+    /// Returns small changes of `text` under which the model allows every recorded run, the best first; the search
+    /// takes a few seconds.
+    ///
+    /// # Errors
+    /// The reason why there is none, for people.
+    fn find_repairs(&self, text: &str) -> Result<Vec<TextRepair>, NoRepair>;
 }
+
+/// A small change of a text that explains recorded runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextRepair {
+    /// The change in words.
+    pub reason: String,
+    /// The change as a unified diff.
+    pub diff: String,
+    /// The effects beyond the runs, each as a sentence.
+    pub effects: Vec<String>,
+    /// The changed text.
+    pub text: String,
+}
+
+/// The reason why no change explains the recorded runs, in the words of the editor.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct NoRepair(pub String);
 
 /// A text that was analysed.
 pub struct AnalysedText {

@@ -67,6 +67,9 @@ pub(crate) fn answer_route(explorer: &Explorer, path: &str, request: &ExplorerRe
         (HttpMethod::Post, ["api", "source", "load"]) => {
             with_body(request, |wanted| edit::load_file(explorer, &wanted))
         }
+        (HttpMethod::Post, ["api", "source", "repairs"]) => {
+            with_body(request, |wanted| edit::find_repairs(explorer, &wanted))
+        }
         (HttpMethod::Post, ["api", "live", act]) => {
             with_body(request, |wanted| control_campaign(explorer, act, &wanted))
         }

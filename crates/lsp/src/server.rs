@@ -8,6 +8,7 @@ mod document;
 mod requests;
 pub mod uri;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use self::deep::DeepCheck;
 use self::document::OpenDocument;
 use self::uri::{file_uri, uri_path};
 use crate::analysis::{TextAnalysis, TextCheckup, TextLibrary, check_up, normalise_path};
+use crate::answers::action::RepairedText;
 use crate::answers::diagnostic::FindingsView;
 use crate::answers::lens::LastCampaign;
 use crate::text::DocumentText;
@@ -47,6 +49,10 @@ pub trait ServerEnvironment: Send + Sync {
 
     /// Returns the coverage by the last recorded campaign on the model at `path`; `None` if there is no record.
     fn last_campaign(&self, roots: &[String], path: &str) -> Option<LastCampaign>;
+
+    /// Returns the text of the model at `path`, which is `text` now, with the smallest change under which it allows
+    /// every run of the record; `None` if none is found in a few seconds.
+    fn repair(&self, path: &str, text: &str, record: &str) -> Option<RepairedText>;
 
     /// Returns a halt signal that is raised after `time`.
     fn deadline(&self, time: Duration) -> Halt;
@@ -211,6 +217,8 @@ impl<'c> LspServer<'c> {
 
     /// Has open systems that use other files checked again, since one of these may have been saved.
     fn recheck_after_save(&mut self, uri: &Uri) {
+        // Campaigns are run beside the editor; saving is the usual moment in which a new one has come.
+        self.documents.values_mut().for_each(|document| document.campaign = OnceCell::new());
         let others = self.documents.values_mut().filter(|document| document.uri != *uri);
         for document in others.filter(|document| !document.analysis().index.files.is_empty()) {
             (document.findings, document.model, document.deep) = (None, None, None);

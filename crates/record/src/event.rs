@@ -132,6 +132,25 @@ pub struct CampaignStarted {
     /// The operations of a system that is asked by HTTP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationRecord>,
+    /// The requirements that the model names, in the order of the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<RequirementNote>,
+}
+
+/// A requirement (`@req`), and what in the model traces to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequirementNote {
+    /// Its name, such as `R-12`.
+    pub name: String,
+    /// The labels of the switches that trace to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<String>,
+    /// The purposes and tests, each as the goal of a run: `test NAME`, `purpose NAME`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<String>,
+    /// The names of properties, which no run covers: `ioxide check --deep` decides them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<String>,
 }
 
 /// A part of a system, as far as it can be seen.

@@ -58,6 +58,18 @@ pub enum TriageFact {
 }
 
 impl TriageFact {
+    /// Returns the kind of fact, as programs read it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::AnsweredElsewhere { .. } => "answered-elsewhere",
+            Self::NeverAnswered { .. } => "never-answered",
+            Self::AllowedElsewhere { .. } => "allowed-elsewhere",
+            Self::Difference { .. } => "difference",
+            Self::Sibling { .. } => "sibling",
+        }
+    }
+
     /// Returns the fact as a sentence.
     #[must_use]
     pub fn text(&self) -> String {

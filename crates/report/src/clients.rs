@@ -249,11 +249,23 @@ impl ClientCampaignView<'_> {
                 }
                 ClientRunResult::Inconclusive(why) => (ReportedResult::Skipped(why.clone()), Vec::new()),
             };
-            ReportedCase { name: format!("run {}", run.number), time_ns: run.time_ns, result, details }
+            ReportedCase {
+                name: format!("run {}", run.number),
+                time_ns: run.time_ns,
+                result,
+                details,
+                requirements: Vec::new(),
+            }
         };
         let error = self.error.map(|error| {
             let result = ReportedResult::Error(error.to_owned());
-            ReportedCase { name: "the campaign".to_owned(), time_ns: 0, result, details: Vec::new() }
+            ReportedCase {
+                name: "the campaign".to_owned(),
+                time_ns: 0,
+                result,
+                details: Vec::new(),
+                requirements: Vec::new(),
+            }
         });
         self.runs.iter().map(describe_run).chain(error).collect()
     }

@@ -9,6 +9,7 @@
 //! sheet, by their hashes. Size is bounded: see [`run_tape`] and [`campaign`].
 
 pub mod campaign;
+pub mod evidence;
 mod latency;
 pub mod model;
 pub mod mutation;
@@ -23,6 +24,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use self::campaign::{CampaignPage, CampaignView};
+use self::evidence::EvidencePage;
 use self::model::{ModelPart, ModelShown};
 use self::mutation::MutationPage;
 use self::suite::{SuitePage, SuiteView};
@@ -41,6 +43,8 @@ pub struct ReportPage {
     pub mutation: Option<MutationPage>,
     /// A suite of tests, and its results.
     pub suite: Option<SuitePage>,
+    /// The evidence about the first failure.
+    pub evidence: Option<EvidencePage>,
     /// Notes to the reader about parts that are missing.
     pub notes: Vec<String>,
     /// The path of the record, as `ioxide replay` takes it.
@@ -84,6 +88,7 @@ struct DocumentView<'p> {
     record: &'p str,
     notes: &'p [String],
     campaign: Option<CampaignView<'p>>,
+    evidence: Option<&'p EvidencePage>,
     model: Option<&'p ModelShown>,
     mutation: Option<&'p MutationPage>,
     suite: Option<&'p SuiteView>,
@@ -97,6 +102,7 @@ impl ReportPage {
             record: &self.record,
             notes: &self.notes,
             campaign: self.campaign.as_ref().map(CampaignPage::view),
+            evidence: self.evidence.as_ref(),
             model: self.model.as_ref().map(|model| &model.view),
             mutation: self.mutation.as_ref(),
             suite: self.suite.as_ref().map(|suite| &suite.view),

@@ -26,6 +26,7 @@ use ioxide_record::reporter::Reporter;
 use self::case::{Totals, case_xml};
 use self::xml::attribute_value;
 use crate::reported_case::{CaseLister, MAX_LISTED, ReportedCase};
+use crate::requirements::RequirementRow;
 use crate::summary::ENDLESS;
 
 /// A reporter that writes a campaign as JUnit XML.
@@ -35,6 +36,8 @@ pub struct JunitReport<W: Write + Seek> {
     totals: Totals,
     /// The offset of the first lines in `out`, and their length in bytes; `None` until they are written.
     head: Option<(u64, usize)>,
+    /// The offset of the properties of requirements in `out`, and the length of each in characters.
+    requirements: (u64, Vec<usize>),
     is_closed: bool,
 }
 
@@ -46,6 +49,7 @@ impl<W: Write + Seek> JunitReport<W> {
             lister: CaseLister::new(MAX_LISTED),
             totals: Totals::default(),
             head: None,
+            requirements: (0, Vec::new()),
             is_closed: false,
         }
     }
@@ -102,6 +106,11 @@ impl<W: Write + Seek> JunitReport<W> {
         let text = self.head_text(&self.totals, self.lister.summary.time_ns);
         self.out.seek(SeekFrom::Start(at))?;
         self.out.write_all(format!("{text:widest$}").as_bytes())?;
+        let (at, widths) = self.requirements.clone();
+        self.out.seek(SeekFrom::Start(at))?;
+        for (width, row) in widths.into_iter().zip(self.lister.summary.requirements.rows()) {
+            writeln!(self.out, "{:width$}", requirement_property(row, &row.status_text()))?;
+        }
         self.out.seek(SeekFrom::End(0))?;
         Ok(())
     }
@@ -131,6 +140,15 @@ impl<W: Write + Seek> JunitReport<W> {
         for (name, value) in all.iter().filter(|(_, value)| !value.is_empty()) {
             writeln!(self.out, "<property name=\"{name}\" value=\"{}\"/>", attribute_value(value))?;
         }
+        // The result of a requirement is known at the end: there is room for the longest one.
+        let at = self.out.stream_position()?;
+        let widest = |row: &RequirementRow| {
+            let n = row.n_items();
+            requirement_property(row, &format!("possibly covered ({n} of {n}), {} runs", u64::MAX))
+        };
+        let texts: Vec<String> = self.lister.summary.requirements.rows().iter().map(widest).collect();
+        self.requirements = (at, texts.iter().map(|text| text.chars().count()).collect());
+        texts.iter().try_for_each(|text| writeln!(self.out, "{text}"))?;
         writeln!(self.out, "</properties>")
     }
 
@@ -165,6 +183,12 @@ impl<W: Write + Seek + Send> Reporter for JunitReport<W> {
             | EventKind::Shrunk(_) => Ok(()),
         }
     }
+}
+
+/// Returns the property of the suite that says what the runs did for a requirement.
+fn requirement_property(row: &RequirementRow, value: &str) -> String {
+    let name = attribute_value(&format!("requirement {}", row.note.name));
+    format!("<property name=\"{name}\" value=\"{}\"/>", attribute_value(value))
 }
 
 #[cfg(test)]

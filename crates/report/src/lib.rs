@@ -51,6 +51,7 @@ pub mod markdown;
 pub mod mermaid;
 pub mod mutants;
 pub mod reported_case;
+pub mod requirements;
 pub mod run_number;
 pub mod sarif;
 pub mod script;

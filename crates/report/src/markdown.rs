@@ -58,6 +58,7 @@ pub fn markdown_page(summary: &Summary, record: &str) -> String {
         sections::reasons_table("Without verdict", &summary.errors),
         sections::reasons_table("Inconclusive", &summary.inconclusive),
         sections::coverage_section(summary),
+        sections::requirements_section(summary),
         sections::values_section(summary),
         sections::latencies_section(summary),
     ];

@@ -25,6 +25,8 @@ pub struct ReportedCase {
     pub result: ReportedResult,
     /// The story of a result that is not a pass, line by line.
     pub details: Vec<String>,
+    /// The requirements that the run covers.
+    pub requirements: Vec<String>,
 }
 
 /// The result of a test case, with a message in one line unless it passed.
@@ -94,7 +96,19 @@ impl CaseLister {
             RunOutcome::Error => ReportedResult::Error(message),
             RunOutcome::Inconclusive | RunOutcome::Interrupted => ReportedResult::Skipped(message),
         };
-        Some(ReportedCase { name: case_name(&ended.run), time_ns: ended.time_ns, result, details })
+        let requirements = self.requirements_of(&ended.run, ended.outcome);
+        Some(ReportedCase {
+            name: case_name(&ended.run),
+            time_ns: ended.time_ns,
+            result,
+            details,
+            requirements,
+        })
+    }
+
+    /// Returns the requirements that a run covers.
+    fn requirements_of(&self, run: &RunSummary, outcome: RunOutcome) -> Vec<String> {
+        self.summary.requirements.names_covered_by(&run.for_requirements(outcome))
     }
 
     /// Returns the message of a run, in one line, and its details.
@@ -123,6 +137,7 @@ impl CaseLister {
             time_ns: 0,
             result,
             details: Vec::new(),
+            requirements: Vec::new(),
         };
         let mut cases = Vec::new();
         if let Some(why) = self.summary.reason() {
@@ -145,7 +160,8 @@ impl CaseLister {
                 details.push(format!("    {} failed like this", plural(kind.runs, "run")));
             }
             let result = ReportedResult::Failed(failure_message(&kind.id, &kind.run));
-            ReportedCase { name: case_name(&kind.run), time_ns: kind.time_ns, result, details }
+            let requirements = self.requirements_of(&kind.run, RunOutcome::Fail);
+            ReportedCase { name: case_name(&kind.run), time_ns: kind.time_ns, result, details, requirements }
         };
         self.summary.kinds.iter().map(describe_kind).collect()
     }
@@ -170,7 +186,7 @@ impl CaseLister {
         ];
         told.into_iter().filter(|(n, ..)| *n > 0).map(|(n, what, result)| {
             let name = format!("{} {what}", plural(n, "more run"));
-            ReportedCase { name, time_ns: 0, result, details: Vec::new() }
+            ReportedCase { name, time_ns: 0, result, details: Vec::new(), requirements: Vec::new() }
         })
     }
 }

@@ -32,6 +32,7 @@ pub use self::tally::{OutcomeCounts, Reasons};
 use crate::control_characters::excerpt;
 use crate::http::operations::OperationTable;
 use crate::http::{HttpFailure, describe_failure};
+use crate::requirements::RequirementTable;
 use crate::values::SentValues;
 
 /// The kind of a verdict on an observation that the model forbids.
@@ -88,6 +89,8 @@ pub struct Summary {
     pub values: SentValues,
     /// The figures by operation of a system that is asked by HTTP.
     pub operations: OperationTable,
+    /// The requirements of the model, against the runs that ended.
+    pub requirements: RequirementTable,
     /// The switches taken in the runs that ended, as these runs tell at their end.
     settled: TakenSwitches,
     runs: OpenRuns,
@@ -220,6 +223,7 @@ impl Summary {
         match &event.event {
             EventKind::CampaignStarted(told) => {
                 self.operations = OperationTable::new(&told.operations);
+                self.requirements = RequirementTable::new(&told.requirements, &told.switches);
                 self.started = Some(told.clone());
             }
             EventKind::RunStarted(told) => self.runs.start_run(told, event.time_ns),
@@ -249,6 +253,7 @@ impl Summary {
                 // A step may have seemed to take a switch that no explanation of its whole run takes.
                 self.possible.retain(|switch| !told.never.contains(switch));
                 self.certain.retain(|switch| !told.never.contains(switch));
+                self.requirements.retract(&told.never);
                 self.finished = Some(told.clone());
             }
         }
@@ -334,7 +339,7 @@ impl Summary {
     }
 
     fn end_run(&mut self, told: &RunFinished, time_ns: u64) -> EndedRun {
-        let run = self.runs.end_run(told.run);
+        let mut run = self.runs.end_run(told.run);
         self.counts.add_outcome(told.outcome);
         self.doubts = self.doubts.saturating_add(told.doubts as u64);
         if let Some(thinned) = &told.thinned {
@@ -354,6 +359,10 @@ impl Summary {
             self.operations.cover(switch);
         }
         self.settle_switches(&run.switches, told);
+        // The paths of the whole run know more than its steps, and a thinned run has no steps at all.
+        let counted = told.taken.as_ref().or(told.thinned.as_ref().map(|thinned| &thinned.taken));
+        run.switches = counted.map_or(run.switches, TakenSwitches::from_counts);
+        self.requirements.add_run(&run.for_requirements(told.outcome));
         debug_assert!(self.certain.is_subset(&self.possible), "what is certain is possible");
         match told.outcome {
             RunOutcome::Inconclusive => {

@@ -156,7 +156,13 @@ mod tests {
     #[test]
     fn escapes_what_would_be_a_directive_or_end_the_block() {
         let result = ReportedResult::Failed("a\n  ...\nok 2".to_owned());
-        let case = ReportedCase { name: "a # SKIP \\".to_owned(), time_ns: 0, result, details: Vec::new() };
+        let case = ReportedCase {
+            name: "a # SKIP \\".to_owned(),
+            time_ns: 0,
+            result,
+            details: Vec::new(),
+            requirements: Vec::new(),
+        };
         let mut out = Vec::new();
         write_tap(&mut out, &[case]).unwrap();
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"

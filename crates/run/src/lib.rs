@@ -42,6 +42,7 @@ pub mod judge;
 pub mod kill_journal;
 pub mod objective;
 pub mod records;
+pub mod requirements;
 pub mod run;
 pub mod script;
 pub mod shrink;

@@ -2,7 +2,7 @@
 
 import { fill, h } from "../shared/dom.js";
 import { excerpt } from "../shared/visible.js";
-import type { EditView, FindingView, ModelView, SourceView } from "./views.js";
+import type { EditView, FindingView, ModelView, RepairsView, RepairView, SourceView } from "./views.js";
 import { get, post, Refusal } from "./api.js";
 import type { Picture } from "./picture.js";
 import type { Screen } from "./screen.js";
@@ -32,6 +32,12 @@ export class EditScreen implements Screen {
     { type: "button", class: "primary", "aria-keyshortcuts": "Control+S", onclick: () => void this.save() },
     "save ",
     h("kbd", null, "Ctrl S"),
+  );
+  private readonly repairs = h("div", { class: "repairs" });
+  private readonly repairing = h(
+    "button",
+    { type: "button", class: "repairing", onclick: () => void this.findRepairs() },
+    "changes that explain the runs",
   );
   private source: SourceView | null = null;
   private findings: FindingView[] = [];
@@ -121,9 +127,11 @@ export class EditScreen implements Screen {
         { class: "row edit-head" },
         h("h2", null, h("code", null, excerpt(this.options.model().file, 120))),
         step,
+        this.source?.has_runs === true && this.repairing,
         this.saving,
       ),
       this.problem,
+      this.repairs,
       this.field.element,
       this.status,
       this.list,
@@ -172,6 +180,48 @@ export class EditScreen implements Screen {
     } catch (error) {
       this.refused(error, (why) => this.changedOnDisk(why));
     }
+  }
+
+  /** Asks for changes of the text under which the model allows every recorded run. */
+  private async findRepairs(): Promise<void> {
+    await this.analyse();
+    this.repairing.disabled = true;
+    fill(this.repairs, h("p", { class: "soft", role: "status" }, "looking for changes of the model ..."));
+    try {
+      const found = await post<RepairsView>("source/repairs", { revision: this.revision });
+      fill(this.repairs, this.foundRepairs(found));
+    } catch (error) {
+      fill(this.repairs);
+      this.refused(error, (why) => this.changedElsewhere(why));
+    } finally {
+      this.repairing.disabled = false;
+    }
+  }
+
+  private foundRepairs({ refusal, repairs }: RepairsView): HTMLElement {
+    const close = h("button", { type: "button", class: "quiet", onclick: () => fill(this.repairs) }, "close");
+    const one = (it: RepairView): HTMLElement =>
+      h(
+        "li",
+        { class: "repair" },
+        h("p", null, it.reason),
+        h("pre", null, it.diff),
+        it.effects.map((effect) => h("p", { class: "soft" }, excerpt(effect, 600))),
+        h("button", { type: "button", onclick: () => this.tryRepair(it) }, "try it"),
+      );
+    return h(
+      "section",
+      { class: "card", role: "status" },
+      h("h3", null, refusal === "" ? "If the system is right, each of these changes explains every run" : "No change"),
+      refusal === "" ? h("ol", null, repairs.map(one)) : h("p", null, sentence(refusal)),
+      close,
+    );
+  }
+
+  /** Takes the changed text; the picture follows, and nothing is saved. */
+  private tryRepair({ text }: RepairView): void {
+    this.field.text = text;
+    this.changed();
   }
 
   private take(view: { revision: number; saved: boolean; findings: FindingView[] }): void {

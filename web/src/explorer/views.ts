@@ -177,6 +177,24 @@ export type RecordsView = { version: number, records: Array<RecordView>, };
 /** A switch that cannot be taken. */
 export type RefusedView = { switch: number, why: string, };
 
+/** A small change of the text. */
+export type RepairView = {
+/** The change in words. */
+reason: string,
+/** The change as a unified diff. */
+diff: string,
+/** The effects beyond the runs, each as a sentence. */
+effects: Array<string>,
+/** The changed text. */
+text: string, };
+
+/** The changes of the text that explain the recorded runs. */
+export type RepairsView = { version: number,
+/** The revision that they change. */
+revision: number,
+/** The reason why there is none; empty if there is one. */
+refusal: string, repairs: Array<RepairView>, };
+
 /** A piece of a run. */
 export type RunView = { version: number,
 /** The position of the first step, from 0. */
@@ -199,7 +217,9 @@ revision: number, text: string, findings: Array<FindingView>,
 /** True if the file has this text. */
 saved: boolean,
 /** True if another program has changed the file. */
-changed_on_disk: boolean, };
+changed_on_disk: boolean,
+/** True if there are recorded runs that changes of the text could explain. */
+has_runs: boolean, };
 
 /** A state. */
 export type StateView = { location: number, values: Array<[string, string]>, path: Array<string>,

@@ -10,6 +10,7 @@ import { Tape } from "./data.js";
 import { gotExpected, reasons, reproduce } from "./failure.js";
 import type {
   CampaignView,
+  ChangeView,
   DocumentView,
   FailureJson,
   ReplayedJson,
@@ -36,6 +37,7 @@ export function overview(document: DocumentView): Child {
     verdictCard(campaign),
     document.notes.map((note) => h("p", { class: "note-line", role: "note" }, note)),
     failures,
+    evidenceCard(document),
     more > 0 && h("p", null, link(`${plural(more, "more kind")} of failures in the list of runs`, "runs")),
     h("div", { class: "pair" }, coverageCard(document), figuresCard(campaign)),
     operationsCard(campaign),
@@ -79,6 +81,36 @@ function verdictCard({ figures, seed }: CampaignView): HTMLElement {
     h("span", { class: "sign", "aria-hidden": "true" }, sign),
     h("div", null, h("h1", null, said), about),
   );
+}
+
+/** What speaks for each side after a failure, and changes of the model that would explain every run. */
+function evidenceCard({ evidence }: DocumentView): Child {
+  if (evidence === null) return null;
+  const change = ({ reason, diff, effects }: ChangeView): HTMLElement =>
+    h(
+      "details",
+      null,
+      h("summary", null, inCode(reason)),
+      h("pre", { class: "script" }, diff),
+      h("ul", null, effects.map((it) => h("li", null, excerpt(it, 600)))),
+    );
+  return h(
+    "section",
+    { class: "card evidence" },
+    h("h2", null, "Evidence"),
+    h("p", { class: "soft" }, "Which side is wrong, the model or the system, it does not say."),
+    h("ul", null, evidence.facts.map((it) => h("li", null, inCode(it)))),
+    evidence.changes.length > 0 && [
+      h("p", null, "If the system is right, each of these changes of the model explains every run:"),
+      evidence.changes.map(change),
+    ],
+    evidence.command !== null && h("p", { class: "soft" }, evidence.command),
+  );
+}
+
+/** A sentence in which names in backquotes are code. */
+function inCode(text: string): Child {
+  return text.split("`").map((part, at) => (at % 2 === 1 ? h("code", null, excerpt(part, 200)) : part));
 }
 
 /** How often a failure came back, and whether only because the reset leaves something behind. */

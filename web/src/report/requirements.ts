@@ -17,15 +17,23 @@ export function requirementsPage(document: DocumentView): Child {
       " before a transition.",
     );
   const head = ["requirement", "verdict", "transitions", "runs"].map((text) => h("th", null, text));
-  return card(
-    `${plural(rows.length, "requirement")}`,
-    h(
-      "table",
-      { class: "requirements" },
-      h("tr", null, head),
-      rows.map((it) => row(document, it)),
+  const untraced = (document.model?.switches ?? []).filter((it) => it.reqs.length === 0);
+  return [
+    card(
+      `${plural(rows.length, "requirement")}`,
+      h(
+        "table",
+        { class: "requirements" },
+        h("tr", null, head),
+        rows.map((it) => row(document, it)),
+      ),
     ),
-  );
+    untraced.length > 0 &&
+      card(
+        `${plural(untraced.length, "transition")} without a requirement`,
+        h("p", { class: "untraced" }, untraced.map((it): Child => [switchLink(it.label), " "])),
+      ),
+  ];
 }
 
 interface Requirement {

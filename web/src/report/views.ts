@@ -24,8 +24,26 @@ smaller_unkept: number,
 /** The frequencies of the values sent, by field. */
 values: Array<SentView>, parts: Array<PartFamily>, };
 
+/** A change of the model that explains every run. */
+export type ChangeView = {
+/** The change in words. */
+reason: string,
+/** The change as a unified diff. */
+diff: string,
+/** The effects beyond the runs, each as a sentence. */
+effects: Array<string>, };
+
 /** The JSON document of the page. */
-export type DocumentView = { format: string, version: number, record: string, notes: Array<string>, campaign: CampaignView | null, model: ModelShown | null, mutation: MutationPage | null, suite: SuiteView | null, };
+export type DocumentView = { format: string, version: number, record: string, notes: Array<string>, campaign: CampaignView | null, evidence: EvidencePage | null, model: ModelShown | null, mutation: MutationPage | null, suite: SuiteView | null, };
+
+/** The evidence about the first failure of a campaign. */
+export type EvidencePage = {
+/** The facts, each as a sentence in which names stand in backquotes. */
+facts: Array<string>,
+/** Changes of the model that explain every run, the best first; empty if none was looked for or found. */
+changes: Array<ChangeView>,
+/** The command that finds such changes, in a sentence; null if the system has passed before. */
+command: string | null, };
 
 /** The observed label against the allowed ones, with the reasons. */
 export type Explanation = {
@@ -72,7 +90,9 @@ export type FiguresJson = { version: number, verdict: string,
 /** The reason why a campaign without failures is inconclusive, where one holds for all its runs. */
 reason: string | null, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson,
 /** The figures by operation of a system that is asked by HTTP. */
-operations?: Array<OperationCounts>, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyRecord>, suggested_patience_ms: number | null, machine_lag: LagRecord | null, time_spent: TimeSpentRecord | null, measures: Array<MeasureRecord>, history: HistoryRecord | null, };
+operations?: Array<OperationCounts>,
+/** The requirements of the model; absent if it names none. */
+requirements?: RequirementTableJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyRecord>, suggested_patience_ms: number | null, machine_lag: LagRecord | null, time_spent: TimeSpentRecord | null, measures: Array<MeasureRecord>, history: HistoryRecord | null, };
 
 /** The end of a timed run in the words of its method ([BLLN23]). */
 export type FindingRecord = {
@@ -220,6 +240,25 @@ export type ReplayedJson = { reproduced: number,
 of: number,
 /** True if it fails only after the reset of the project file, never after a restart. */
 only_after_reset: boolean, unmade?: UnmadeRecord, instead?: InsteadJson, };
+
+/** A requirement for programs. */
+export type RequirementJson = { requirement: string, status: RequirementStatus, transitions: Array<string>,
+/** The tests and purposes that trace to it, as the goal of a run. */
+goals: Array<string>, properties: Array<string>, covered: Array<string>,
+/** The number of runs that covered some of it. */
+runs: number,
+/** The numbers of the first ones, from 1, in stretches: the first and the last of each. */
+run_numbers: Array<[number, number]>,
+/** The number of failing runs that contradict it. */
+failures: number, };
+
+/** The result of the runs for one requirement. */
+export type RequirementStatus = "in-failure" | "covered" | "partly" | "possibly" | "not-covered" | "property-only";
+
+/** The requirements for programs. */
+export type RequirementTableJson = { rows: Array<RequirementJson>,
+/** The transitions that trace to no requirement. */
+untraced: Array<string>, };
 
 /** Numbers of runs by outcome. */
 export type RunCountsJson = { finished: number, passed: number, failed: number, inconclusive: number, errors: number, interrupted: number,

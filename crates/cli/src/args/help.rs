@@ -20,7 +20,7 @@ const EXAMPLES: &str = "Examples:";
 const GROUPS: [(&str, &[&str]); 8] = [
     ("Start", &["init", "demo", "doctor"]),
     ("Write a model", &["check", "show", "step", "explore", "explain", "fmt", "watch", "lsp"]),
-    ("Test a system", &["test", "adapter", "sut", "judge"]),
+    ("Test a system", &["test", "adapter", "sut", "judge", "requirements"]),
     ("Understand a failure", &["report", "replay", "shrink", "repair"]),
     ("Make tests", &["purposes", "case", "complete", "fsm", "mutate", "kill", "score"]),
     ("Compare and learn models", &["conform", "refine", "equiv", "diff", "learn"]),

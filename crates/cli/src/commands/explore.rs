@@ -18,6 +18,7 @@ use ioxide_explorer::server::{ExplorerServer, ServerEnder};
 use ioxide_history::read::HistoryForm;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_repair::{ReplayableRun, runs_of_record};
 
 use self::editor::FileEditor;
 use self::launch::SystemLauncher;
@@ -77,11 +78,20 @@ fn with_editor(
     }
     let text = sources.iter().next().map(|file| file.text.clone());
     match (FileEditor::new(&args.model.file, args.model.settings(), sut), text) {
-        (Some(editor), Some(text)) => explorer.with_editor(Box::new(editor), text),
+        (Some(editor), Some(text)) => {
+            let editor = editor.with_runs(recorded_runs(args), args.solver.clone());
+            explorer.with_editor(Box::new(editor), text)
+        }
         _ => explorer.without_editor(
             "The model was not read from a regular file. Start the explorer on a file to edit it.",
         ),
     }
+}
+
+/// The runs of the records that are shown; histories of several clients have none that a model of one could allow.
+fn recorded_runs(args: &ExploreArgs) -> Vec<ReplayableRun> {
+    let records = args.records.iter().filter_map(|path| Some((path, record::read_record(path).ok()?)));
+    records.flat_map(|(path, record)| runs_of_record(&record, &format!("`{path}`")).runs).collect()
 }
 
 /// A recorded campaign or history, called by the path it was given as.

@@ -7,16 +7,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ioxide_lsp::answers::action::RepairedText;
 use ioxide_lsp::answers::lens::LastCampaign;
 use ioxide_lsp::server::{ServerEnvironment, ServerError, serve};
+use ioxide_model::source::Sources;
+use ioxide_record::event::EventKind;
+use ioxide_repair::{Proposal, changed_files, runs_of_record};
 use ioxide_smt::halt::Halt;
 use lsp_server::Connection;
 
+use super::repair::find_briefly;
+use crate::args::SolverArgs;
 use crate::exit::{CliError, ExitStatus};
-use crate::{limit, load};
+use crate::{limit, load, record};
 
 /// The depth to which folders are searched for models. Chosen by feel: it bounds the time.
 const MAX_DEPTH: usize = 6;
+/// The time for finding a change that explains a campaign: the editor waits for it. Chosen by feel.
+const REPAIR_TIME: Duration = Duration::from_secs(4);
 /// The number of models that are looked at. Chosen by feel: it bounds the time.
 const MAX_MODELS: usize = 1_000;
 
@@ -57,6 +65,29 @@ impl ServerEnvironment for Disk {
 
     fn last_campaign(&self, roots: &[String], path: &str) -> Option<LastCampaign> {
         campaign::last_campaign(&folders(roots, path), Path::new(path))
+    }
+
+    fn repair(&self, path: &str, text: &str, record: &str) -> Option<RepairedText> {
+        let mut sources = Sources::new();
+        let file = sources.add(path, text);
+        ioxide_lang::gather(&mut sources, file, &mut |path| {
+            load::regular(path).map_err(|error| error.to_string())
+        });
+        let record = record::read_record(record).ok()?;
+        let settings = record.events.iter().find_map(|event| match &event.event {
+            EventKind::CampaignStarted(told) => Some(told.set.clone()),
+            _ => None,
+        });
+        let runs = runs_of_record(&record, "the last campaign").runs;
+        let solver = SolverArgs::default();
+        let found = find_briefly((&sources, file), &settings?, &runs, &solver, REPAIR_TIME).ok()?;
+        // A change of another file is no edit of this one.
+        let is_here = |proposal: &&Proposal| changed_files(&sources, &proposal.edited) == [file];
+        let proposal = found.proposals.iter().find(is_here)?;
+        Some(RepairedText {
+            text: proposal.edited.file(file).text.to_string(),
+            reason: proposal.reason.clone(),
+        })
     }
 
     fn deadline(&self, time: Duration) -> Halt {

@@ -10,9 +10,10 @@ use ioxide_model::sts::Model;
 use ioxide_repair::{
     Proposal, RepairError, RepairRequest, Repairs, ReplayableRun, changed_files, find_repairs, runs_of_record,
 };
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
 
-use crate::args::RepairArgs;
+use crate::args::{RepairArgs, SolverArgs};
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::record::{self, RunFile};
@@ -68,6 +69,33 @@ pub fn run(args: &RepairArgs) -> Result<ExitStatus, CliError> {
 /// Returns the model of edited texts, with the settings of the command; `None` if it has errors.
 pub fn compile(sources: &Sources, file: FileId, settings: &[String]) -> Option<Model> {
     load::compile_quietly(sources, file, settings)
+}
+
+/// Looks for `time` for changes of the model in `file` that explain `runs`.
+pub fn find_briefly(
+    (sources, file): (&Sources, FileId),
+    settings: &[String],
+    runs: &[ReplayableRun],
+    solver: &SolverArgs,
+    time: Duration,
+) -> Result<Repairs, RepairError> {
+    let halt = limit::brief(time);
+    // Without the solver that was asked for, the answers are those of the one that is built in.
+    let mut solver = match SolverRequest::new(solver, halt.clone()).make() {
+        Ok(solver) => solver,
+        Err(_) => Box::new(build_stack(&SolverConfig { halt: halt.clone(), ..SolverConfig::default() })),
+    };
+    let request = RepairRequest {
+        sources,
+        file,
+        load: &|sources| compile(sources, file, settings),
+        runs,
+        max_proposals: 3,
+        halt,
+        search_time: Some(time * SEARCH_SHARE / 100),
+        halt_after: limit::brief,
+    };
+    find_repairs(&request, &mut *solver)
 }
 
 /// The recorded runs of the command line.
@@ -229,7 +257,8 @@ fn repairs_json(repairs: &Repairs) -> Json {
     })
 }
 
-fn proposal_json(proposal: &Proposal) -> Json {
+/// Returns a proposal for programs.
+pub fn proposal_json(proposal: &Proposal) -> Json {
     json!({
         "diff": proposal.diff,
         "edits": proposal.n_edits,

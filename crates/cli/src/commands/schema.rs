@@ -65,6 +65,11 @@ const SCHEMAS: &[(&str, &str, &str)] = &[
     ("output-refine", "what `refine --json` prints", include_str!("../../schemas/output-refine-1.json")),
     ("output-repair", "what `repair --json` prints", include_str!("../../schemas/output-repair-1.json")),
     ("output-report", "what `report --json` prints", include_str!("../../schemas/output-report-1.json")),
+    (
+        "output-requirements",
+        "what `requirements --json` prints",
+        include_str!("../../schemas/output-requirements-1.json"),
+    ),
     ("output-score", "what `score --json` prints", include_str!("../../schemas/output-score-1.json")),
     ("output-test", "what `test --json` prints", include_str!("../../schemas/output-test-1.json")),
     (

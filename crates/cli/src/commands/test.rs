@@ -32,7 +32,7 @@ use ioxide_testgen::tester::fair::InputFair;
 use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
 
-use self::hint::EventKeeper;
+use self::hint::{EventKeeper, FailureEvidence};
 use self::plan::PlanProgress;
 use self::tester_choice::ChosenTester;
 use crate::args::{TestArgs, TestFormat};
@@ -126,7 +126,7 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
         .iter_mut()
         .map(|worker| DeadlineTester::new(worker, limit, analysis_limit, limit::from_now))
         .collect();
-    let keeper = EventKeeper::if_wanted(args.output_format() == TestFormat::Text);
+    let keeper = EventKeeper::if_wanted(args.output_format());
     let session = CampaignSession {
         keeper: keeper.clone(),
         spec,
@@ -159,6 +159,9 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
     }
     let chosen = ChosenTester::joined(workers).unwrap_or(chosen);
     let format = args.output_format();
+    let keeper = keeper.filter(|_| outcome.counts.failed > 0 && !outcome.interrupted);
+    let evidence =
+        keeper.and_then(|keeper| hint::evidence(keeper, args, (&sources, &shown), folder.as_ref()));
     let told = if format == TestFormat::Json {
         let mut result = outcome_json(&shown, &config, &outcome, &secrets);
         result["cover"] = chosen.json(&shown.sts);
@@ -167,6 +170,7 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
         result["partial"] = json!(is_cut.then(|| Halted::Time.to_string()));
         result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, ended_after.is_some());
         result["plan"] = plan::plan_json(PlanProgress::of(&chosen, &outcome), ended_after);
+        result["evidence"] = json!(evidence.as_ref().map(FailureEvidence::to_json));
         if let Some(suite) = &args.suite {
             result["suite_name"] = json!(suite);
         }
@@ -178,10 +182,8 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
         let is_told = args.verbose || outcome.counts.failed == 0 || !chosen.is_about_coverage();
         let told = if is_told { chosen.show(&mut out, &shown.sts, &outcome.counts) } else { Ok(()) };
         told.and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, ended_after)).and_then(|()| {
-            let keeper = keeper.filter(|_| outcome.counts.failed > 0 && !outcome.interrupted);
-            let evidence =
-                keeper.map(|keeper| hint::evidence_lines(keeper, args, (&sources, &shown), folder.as_ref()));
-            evidence.into_iter().flatten().try_for_each(|line| writeln!(out, "{}", secrets.hide(&line)))
+            let lines = evidence.as_ref().map(FailureEvidence::lines);
+            lines.into_iter().flatten().try_for_each(|line| writeln!(out, "{}", secrets.hide(&line)))
         })
     } else {
         Ok(())
@@ -197,7 +199,9 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
                 eprintln!("replay: ioxide replay {folder}{name} --sut {}", quote_for_shell(&args.sut));
             }
         }
-        html::write_beside(folder, &sources, &shown, &args.solver);
+        let evidence = evidence.as_ref().map(FailureEvidence::for_page);
+        let evidence = evidence.map(|evidence| evidence.map_texts(|text| secrets.hide(text)));
+        html::write_beside(folder, (&sources, &shown), evidence, &args.solver);
     }
     let next = next_step(args, &outcome).or_else(|| next_after_pass(args, &shown, &outcome));
     if let (None, false, Some(next)) = (&folder, format != TestFormat::Text, next) {

@@ -92,6 +92,33 @@ fn the_tree_sitter_grammar_reads_every_example() {
     assert!(output.status.success(), "{output:?}");
 }
 
+/// Returns the words of small letters in quotes.
+fn quoted_words(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices(['"', '\'']).filter_map(|(at, quote)| {
+        let rest = &text[at + 1..];
+        let end = rest.find(|c: char| !c.is_ascii_lowercase())?;
+        (end > 1 && rest[end..].starts_with(quote)).then_some(&rest[..end])
+    })
+}
+
+/// Defect: the grammar was changed and the parser that is committed beside it was not generated again.
+#[test]
+fn the_tree_sitter_parser_has_the_rules_and_words_of_its_grammar() {
+    let folder = root().join("editors/tree-sitter-ioxide");
+    let grammar = fs::read_to_string(folder.join("grammar.js")).expect("the grammar");
+    let parser = fs::read_to_string(folder.join("src/parser.c")).expect("the parser");
+    let is_known = |name: &str| parser.contains(&format!("] = \"{name}\",\n"));
+    let rules = grammar.lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("    ")?.split_once(": ($) =>")?;
+        (!name.starts_with(['_', ' '])).then_some(name)
+    });
+    let rules: Vec<&str> = rules.collect();
+    let words: Vec<&str> = quoted_words(&grammar).filter(|word| *word != "ioxide").collect();
+    assert!(rules.len() > 50 && words.len() > 50, "{} rules, {} words", rules.len(), words.len());
+    let missing: Vec<&str> = rules.into_iter().chain(words).filter(|name| !is_known(name)).collect();
+    assert!(missing.is_empty(), "generate the parser again, see its README: {missing:?} are not in it");
+}
+
 #[test]
 fn the_configuration_of_helix_is_toml() {
     let text = fs::read_to_string(root().join("editors/helix/languages.toml")).expect("a file");

@@ -549,6 +549,42 @@ fn the_text_is_changed_walked_through_and_saved() {
 }
 
 #[test]
+fn a_change_that_explains_the_recorded_runs_is_tried() {
+    let folder = crate::repair::folder();
+    let folder = folder.path();
+    for seed in ["1", "2", "3"] {
+        crate::repair::record(folder, seed);
+    }
+    let records: Vec<String> = (1..=3)
+        .map(|n| format!("runs/campaign{}.jsonl", if n == 1 { String::new() } else { format!("-{n}") }))
+        .collect();
+    let args: Vec<&str> =
+        ["model.iox"].into_iter().chain(records.iter().flat_map(|it| ["--run", it])).collect();
+    let explorer = Explorer::start_in(folder, &BTreeMap::new(), &args);
+    let (_, source) = explorer.get("/api/source");
+    let source: Json = serde_json::from_str(&source).expect("JSON");
+    assert_eq!(source["has_runs"], true);
+    assert_eq!(explorer.post("/api/source/repairs", &json!({ "revision": 7 })).0, 409);
+    let (status, found) = explorer.post("/api/source/repairs", &json!({ "revision": 0 }));
+    assert_eq!((status, &found["refusal"]), (200, &json!("")), "{found}");
+    let repair = &found["repairs"][0];
+    assert!(repair["diff"].as_str().is_some_and(|diff| diff.starts_with("--- model.iox\n")), "{found}");
+    // It is a text that the page may take, and nothing is saved before it does.
+    let before = std::fs::read_to_string(folder.join("model.iox")).expect("the model");
+    let (status, view) = explorer.post("/api/source/change", &json!({ "text": repair["text"], "after": 0 }));
+    assert_eq!((status, &view["saved"]), (200, &json!(false)));
+    assert!(view["model"].is_object(), "{view}");
+    assert_eq!(std::fs::read_to_string(folder.join("model.iox")).expect("the model"), before);
+    explorer.post("/api/source/save", &json!({ "revision": 1 }));
+    for record in &records {
+        crate::program::check_in(folder, &["judge", "model.iox", record], 0, &["PASS"]);
+    }
+    // Now there is nothing to explain any more.
+    let (_, found) = explorer.post("/api/source/repairs", &json!({ "revision": 1 }));
+    assert!(found["refusal"].as_str().is_some_and(|why| why.contains("allows every run")), "{found}");
+}
+
+#[test]
 fn the_file_is_out_of_reach_for_other_pages_and_paths() {
     let (_folder, path, explorer) = edited();
     let before = std::fs::read_to_string(&path).expect("the file");

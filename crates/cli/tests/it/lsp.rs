@@ -415,3 +415,45 @@ fn files_of_others_are_regular_files() {
     assert_eq!(editor.ask("textDocument/references", asked).as_array().map(Vec::len), Some(3));
     editor.quit();
 }
+
+/// On a transition that a failing campaign contradicts, an action changes the model so that the runs are allowed.
+#[test]
+fn a_failing_transition_has_an_action_that_explains_the_runs() {
+    let folder = crate::repair::folder();
+    let root = folder.path().canonicalize().expect("a path");
+    crate::repair::record(&root, "1");
+    let path = root.join("model.iox");
+    let mut editor = Editor::start(&root);
+    let text = editor.open(&path);
+    editor.findings(&path, |_| true);
+    let range_of = |line: &str| {
+        let offset = text.find(line).unwrap_or_else(|| panic!("no {line}"));
+        json!({ "start": position(&text, offset), "end": position(&text, offset + 1) })
+    };
+    let mut actions_at = |line: &str| {
+        let context = json!({ "diagnostics": [] });
+        let asked =
+            json!({ "textDocument": { "uri": uri(&path) }, "range": range_of(line), "context": context });
+        editor.ask("textDocument/codeAction", asked).as_array().cloned().expect("a list")
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.contains(": emit ")).collect();
+    let found: Vec<Json> = lines.iter().flat_map(|line| actions_at(line)).collect();
+    let is_repair = |action: &&Json| {
+        action["title"].as_str().is_some_and(|title| title.starts_with("if the system is right"))
+    };
+    let action = found.iter().find(is_repair).unwrap_or_else(|| panic!("no action at {lines:?}")).clone();
+    assert!(!actions_at("model ").iter().any(|action| is_repair(&action)), "the failure is elsewhere");
+    let resolved = editor.ask("codeAction/resolve", action);
+    let edit = &resolved["edit"]["changes"][uri(&path)][0];
+    let offset = |place: &Json| {
+        let line = place["line"].as_u64().expect("a line") as usize;
+        let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+        before + place["character"].as_u64().expect("a column") as usize
+    };
+    let (from, to) = (offset(&edit["range"]["start"]), offset(&edit["range"]["end"]));
+    let changed = format!("{}{}{}", &text[..from], edit["newText"].as_str().expect("a text"), &text[to..]);
+    assert_ne!(changed, text);
+    editor.quit();
+    fs::write(&path, changed).expect("a file");
+    crate::program::check_in(&root, &["judge", "model.iox", "runs"], 0, &["PASS"]);
+}

@@ -43,6 +43,7 @@ mod references;
 mod refused;
 mod repair;
 mod report;
+mod requirements;
 mod same_moves;
 mod schema;
 mod scripts;

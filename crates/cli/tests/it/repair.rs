@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::program::{check_in, command_in, print_in, printed, root};
 
 /// A folder with the lock of the examples as the system, and a model that locks one word too early.
-fn folder() -> tempfile::TempDir {
+pub fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let text =
         fs::read_to_string(root().join("examples/faults/lock-not-reset/model.iox")).expect("an example");
@@ -21,7 +21,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-fn record(folder: &Path, seed: &str) {
+/// Records a campaign that fails.
+pub fn record(folder: &Path, seed: &str) {
     let args = [
         "test",
         "model.iox",
@@ -86,13 +87,117 @@ fn a_failure_on_a_system_that_never_passed_shows_evidence_and_a_change() {
     let folder = folder();
     let folder = folder.path();
     let args = ["test", "model.iox", "--sut", "model:lock.iox", "--seed", "1"];
-    let with_hints = |value: &str| {
+    let with_hints = |value: &str, more: &[&str]| {
+        let args = [&args[..], more].concat();
         let output = command_in(folder, &args).env("IOXIDE_HINTS", value).output().expect("the program runs");
         printed(&output).0
     };
-    let text = with_hints("on");
-    for words in ["evidence", "failed: ", "if the system is right"] {
+    let text = with_hints("on", &[]);
+    for words in ["evidence", "failed: ", "if the system is right, this "] {
         assert!(text.contains(words), "`{words}` is missing:\n{text}");
     }
-    assert!(!with_hints("off").contains("evidence"));
+    assert!(!with_hints("off", &[]).contains("evidence"));
+    // Where nobody watches, only the command is named that finds changes.
+    let unwatched = with_hints("", &["-v"]);
+    assert!(!unwatched.contains("if the system is right, this "), "{unwatched}");
+    // A system that has passed before is the more likely culprit.
+    let passing = ["test", "lock.iox", "--sut", "model:lock.iox", "--seed", "1", "--report", "runs"];
+    check_in(folder, &passing, 0, &[]);
+    let text = with_hints("on", &["--report", "runs"]);
+    assert!(text.contains("evidence") && !text.contains("if the system is right"), "{text}");
+}
+
+/// The facts of the evidence, counted again from the lines of the record.
+#[test]
+fn evidence_in_json_and_on_the_page_is_what_the_record_says() {
+    let folder = folder();
+    let folder = folder.path();
+    let args = [
+        "test",
+        "model.iox",
+        "--sut",
+        "model:lock.iox",
+        "--seed",
+        "1",
+        "--report",
+        "runs",
+        "--keep",
+        "all",
+        "--json",
+        "--keep-going",
+        "--runs",
+        "6",
+        "--tester",
+        "random",
+    ];
+    let output = command_in(folder, &args).env("IOXIDE_HINTS", "on").output().expect("the program runs");
+    let json: Json = serde_json::from_slice(&output.stdout).expect("JSON");
+    let schema = crate::program::run(&["schema", "output-test"]).stdout;
+    let schema = serde_json::from_slice(&schema).expect("JSON");
+    assert_eq!(crate::schema::violations(&schema, &json), Vec::<String>::new(), "{json}");
+    let facts = json["evidence"]["facts"].as_array().expect("facts");
+    let difference = facts.iter().find(|fact| fact["kind"] == "difference").expect("a difference");
+    let text = fs::read_to_string(folder.join("runs/campaign.jsonl")).expect("a record");
+    let events: Vec<Json> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let verdicts = events.iter().filter(|event| event["event"]["verdict"]["kind"] == "forbidden");
+    let failures = verdicts.count();
+    let said = difference["text"].as_str().expect("a text");
+    assert!(failures > 0, "{json}");
+    let is_counted = match failures {
+        1 => said.starts_with("one run failed"),
+        n => {
+            said.starts_with(&format!("all {n} failing runs"))
+                || said.contains(&format!(" of {n} failing runs"))
+        }
+    };
+    assert!(is_counted, "{said}: {failures} failures");
+    check_answers(facts, &events);
+    // Every proposal allows all runs: the same as `repair` promises, checked by `judge`.
+    let changes = &json["evidence"]["changes"]["proposals"];
+    assert!(changes.as_array().is_some_and(|all| !all.is_empty()), "{json}");
+    let page = fs::read_to_string(folder.join("runs/report.html")).expect("a page");
+    assert!(page.contains(r#""evidence":{"facts":["#), "the page has the evidence");
+    assert!(page.contains(r#""changes":[{"reason":"#), "the page has the changes that were found");
+    // The page that is made later has the facts; nobody waits for changes.
+    print_in(folder, &["report", "runs", "--html", "later.html"]);
+    let page = fs::read_to_string(folder.join("later.html")).expect("a page");
+    assert!(
+        page.contains(r#""evidence":{"facts":["#) && page.contains(r#""changes":[],"#),
+        "the facts alone"
+    );
+}
+
+/// Compares how often the input before the first failure was answered with the lines of the record.
+fn check_answers(facts: &[Json], events: &[Json]) {
+    let mut runs: Vec<(Vec<Vec<&str>>, bool)> = Vec::new();
+    for event in events.iter().map(|event| &event["event"]) {
+        if event["run_started"].is_object() {
+            runs.push((Vec::new(), false));
+        }
+        let Some((steps, has_failed)) = runs.last_mut() else { continue };
+        *has_failed |= event["verdict"]["kind"] == "forbidden";
+        for kind in ["stimulus", "observation"].into_iter().filter(|kind| event[*kind].is_object()) {
+            let switches = event[kind]["switches"].as_array().into_iter().flatten();
+            steps.push(switches.filter_map(Json::as_str).collect());
+        }
+    }
+    let fact =
+        facts.iter().find(|fact| fact["kind"] == "answered-elsewhere" || fact["kind"] == "never-answered");
+    let said = fact.expect("a fact about the input").get("text").and_then(Json::as_str).expect("a text");
+    let switch = said.split('`').nth(1).expect("a transition");
+    let (mut times, mut in_runs, mut taken) = (0, 0, 0);
+    for (steps, has_failed) in &runs {
+        let last = steps.len() - usize::from(*has_failed);
+        let own = (0..steps.len()).filter(|&at| steps[at] == [switch]);
+        taken += own.clone().count();
+        let answered = own.filter(|at| at + 1 < last).count();
+        (times, in_runs) = (times + answered, in_runs + usize::from(answered > 0));
+    }
+    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let expected = if times > 0 {
+        format!("was taken {} in {} with", plural(times, "time"), plural(in_runs, "run"))
+    } else {
+        format!("was taken {} and never answered", plural(taken, "time"))
+    };
+    assert!(said.contains(&expected), "{said}: {expected}");
 }

@@ -33,6 +33,14 @@ impl ModelEditor for MemoryEditor {
         self.put(text);
         Ok(())
     }
+
+    fn has_runs(&self) -> bool {
+        false
+    }
+
+    fn find_repairs(&self, _: &str) -> Result<Vec<TextRepair>, NoRepair> {
+        Err(NoRepair("no run is recorded".into()))
+    }
 }
 
 const ECHO: &str = "model M {\n    input go\n    state s { a: on go -> s }\n}\n";

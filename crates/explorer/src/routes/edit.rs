@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{error_response, json_response};
 use crate::edit::{AnalysedText, EditRefusal, ModelDraft, ModelEditor};
 use crate::http::ExplorerResponse;
-use crate::view::edit::{EditView, SourceView};
+use crate::view::edit::{EditView, RepairsView, SourceView};
 use crate::{EditedModel, Explorer, ShownModel};
 
 /// A change of the text.
@@ -31,6 +31,30 @@ pub(crate) struct SaveQuery {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LoadQuery {}
+
+/// A request for changes of the text that explain the recorded runs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RepairQuery {
+    /// The revision that is to be changed.
+    revision: u32,
+}
+
+/// Returns changes of the text that explain the recorded runs. The text stays as it is, and free, while they are looked
+/// for.
+pub(crate) fn find_repairs(explorer: &Explorer, query: &RepairQuery) -> ExplorerResponse {
+    let edited = match &explorer.edited {
+        Ok(edited) => edited,
+        Err(refusal) => return error_response(409, refusal),
+    };
+    let draft = lock(edited);
+    if draft.revision() != query.revision {
+        return error_response(409, &EditRefusal::Outdated.to_string());
+    }
+    let text = draft.text().to_owned();
+    drop(draft);
+    json_response(&RepairsView::new(query.revision, edited.editor.find_repairs(&text)))
+}
 
 /// Returns the text of the model, or the reason why it cannot be edited.
 pub(crate) fn show_source(explorer: &Explorer) -> ExplorerResponse {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::model::ModelView;
 use super::{VERSION, bounded_text};
-use crate::edit::{AnalysedText, ModelDraft, ModelEditor};
+use crate::edit::{AnalysedText, ModelDraft, ModelEditor, NoRepair, TextRepair};
 
 /// The number of findings that are listed. Chosen by feel: whoever mends a text begins with the first.
 const MAX_FINDINGS: usize = 200;
@@ -26,6 +26,8 @@ pub struct SourceView {
     saved: bool,
     /// True if another program has changed the file.
     changed_on_disk: bool,
+    /// True if there are recorded runs that changes of the text could explain.
+    has_runs: bool,
 }
 
 /// The answer to a change of the text.
@@ -80,6 +82,45 @@ pub enum FindingSeverity {
     Hint,
 }
 
+/// The changes of the text that explain the recorded runs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RepairsView {
+    version: u32,
+    /// The revision that they change.
+    revision: u32,
+    /// The reason why there is none; empty if there is one.
+    refusal: String,
+    repairs: Vec<RepairView>,
+}
+
+/// A small change of the text.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct RepairView {
+    /// The change in words.
+    reason: String,
+    /// The change as a unified diff.
+    diff: String,
+    /// The effects beyond the runs, each as a sentence.
+    effects: Vec<String>,
+    /// The changed text.
+    text: String,
+}
+
+impl RepairsView {
+    /// Returns the view of what was found for a revision of the text.
+    #[must_use]
+    pub fn new(revision: u32, found: Result<Vec<TextRepair>, NoRepair>) -> Self {
+        let view = |TextRepair { reason, diff, effects, text }| RepairView { reason, diff, effects, text };
+        let (refusal, repairs) = match found {
+            Ok(repairs) => (String::new(), repairs.into_iter().map(view).collect()),
+            Err(NoRepair(why)) => (why, Vec::new()),
+        };
+        Self { version: VERSION, revision, refusal, repairs }
+    }
+}
+
 /// A text to insert in the place of another; places are counted in units of UTF-16.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -102,6 +143,7 @@ impl SourceView {
             findings,
             saved: draft.is_saved(),
             changed_on_disk: draft.is_changed_on_disk(editor),
+            has_runs: editor.has_runs(),
         }
     }
 
@@ -116,6 +158,7 @@ impl SourceView {
             findings: Vec::new(),
             saved: true,
             changed_on_disk: false,
+            has_runs: false,
         }
     }
 }

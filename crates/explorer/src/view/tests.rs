@@ -3,7 +3,7 @@
 use ioxide_record::event::RunOutcome;
 
 use super::ErrorView;
-use super::edit::{EditView, SourceView};
+use super::edit::{EditView, RepairsView, SourceView};
 use super::hypothesis::HypothesisView;
 use super::learning::LearningView;
 use super::live::LiveView;
@@ -28,6 +28,7 @@ fn typescript_of_the_explorer_is_that_of_its_views() {
         .with::<SutView>()
         .with::<SourceView>()
         .with::<EditView<'_>>()
+        .with::<RepairsView>()
         .with::<ErrorView>()
         .keep("explorer/views.ts");
 }

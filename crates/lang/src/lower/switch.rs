@@ -39,7 +39,12 @@ impl<'a> Lowering<'a, '_> {
         let mut n_loose = 0;
         for item in items {
             match &item.kind {
-                ItemKind::State(state) => self.state_transitions(&state.name, &state.transitions),
+                ItemKind::State(state) => {
+                    let first = self.sts.switches.len();
+                    self.state_transitions(&state.name, &state.transitions);
+                    let own = reqs(&item.meta);
+                    self.sts.switches.iter_mut().skip(first).for_each(|switch| add_reqs(switch, &own));
+                }
                 ItemKind::Transition(transition) => {
                     n_loose += 1;
                     match first_state {
@@ -56,6 +61,21 @@ impl<'a> Lowering<'a, '_> {
             for transition in transitions {
                 n_any += 1;
                 self.lower_any_transition(transition, n_any);
+            }
+        }
+        self.trace_ends(items);
+    }
+
+    /// Gives the requirements of states without transitions to the transitions that lead there: else nothing would
+    /// trace to them.
+    fn trace_ends(&mut self, items: &'a [ModelItem]) {
+        for item in items {
+            let ItemKind::State(state) = &item.kind else { continue };
+            let Some(entry) = self.cx.states.get(&state.name.text) else { continue };
+            let (loc, own) = (entry.item, reqs(&item.meta));
+            if state.transitions.is_empty() && entry.span == state.name.span {
+                let leading = self.sts.switches.iter_mut().filter(|switch| switch.target == loc);
+                leading.for_each(|switch| add_reqs(switch, &own));
             }
         }
     }
@@ -504,4 +524,14 @@ fn pin_equation(
     let written = format!("{} == {}", pin.field.text, crate::format::expr::expr_text(&pin.value));
     cx.pool.note_written(equation, &written);
     Ok(equation)
+}
+
+/// Adds requirements that a switch does not have yet.
+fn add_reqs(switch: &mut Switch, more: &[Arc<str>]) {
+    let known = switch.reqs.len();
+    for req in more {
+        if !switch.reqs[..known].contains(req) {
+            switch.reqs.push(Arc::clone(req));
+        }
+    }
 }

@@ -304,6 +304,40 @@ fn docs_requirements_and_weights_travel() {
 }
 
 #[test]
+fn requirements_of_a_state_are_those_of_its_transitions() {
+    let sts = model(
+        "m.iox",
+        "model M {
+            input i
+            output o
+            state s {
+                @req(\"R-1\") a: on i -> t
+            }
+            @req(\"R-1\") @req(\"R-2\")
+            state t {
+                @req(\"R-2\") @req(\"R-3\") b: emit o -> u
+                c: on i -> s
+            }
+            @req(\"R-4\")
+            state u {}
+            any {
+                d: on i when false
+            }
+        }",
+    )
+    .sts;
+    let reqs = |label: &str| -> Vec<String> {
+        let switch = &sts.switches[sts.switch_named(label).expect("the switch")];
+        switch.reqs.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(reqs("a"), ["R-1"]);
+    assert_eq!(reqs("b"), ["R-2", "R-3", "R-1", "R-4"], "it leads to the end, which has no transitions");
+    assert_eq!(reqs("c"), ["R-1", "R-2"]);
+    assert_eq!(reqs("d@t"), Vec::<String>::new(), "a transition from every state is written in none");
+    assert_eq!(reqs("d@u"), ["R-4"], "it stays in the end");
+}
+
+#[test]
 fn other_formats_become_the_same_kind_of_model() {
     insta::assert_snapshot!(switches("m.as", "
         def Counter {

@@ -2,7 +2,7 @@
 //!
 //! A lens names a command of the editor; the editor runs `ioxide` with the arguments it is given.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lsp_types::{CodeLens, Command};
 use serde_json::json;
@@ -26,6 +26,8 @@ pub struct LastCampaign {
     pub record: String,
     /// The coverage of every switch, by label.
     pub switches: BTreeMap<String, SwitchFate>,
+    /// The switches that failing runs should have taken, or that were refused where they failed.
+    pub failing: BTreeSet<String>,
 }
 
 /// The coverage of a switch by a campaign.

@@ -9,6 +9,7 @@ use lsp_types::Uri;
 
 use super::deep::DeepCheck;
 use crate::analysis::TextAnalysis;
+use crate::answers::lens::LastCampaign;
 use crate::text::DocumentText;
 
 /// A document that an editor has open.
@@ -27,6 +28,8 @@ pub struct OpenDocument {
     pub model: Option<Option<Arc<Model>>>,
     /// The deep check of its text; `None` if none was begun.
     pub deep: Option<DeepCheck>,
+    /// The last recorded campaign on it, `None` inside if there is none; `None` until it was read.
+    pub campaign: OnceCell<Option<LastCampaign>>,
 }
 
 impl OpenDocument {
@@ -42,6 +45,7 @@ impl OpenDocument {
             findings: None,
             model: None,
             deep: None,
+            campaign: OnceCell::new(),
         }
     }
 

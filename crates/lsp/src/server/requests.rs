@@ -21,7 +21,7 @@ use lsp_types::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::uri::file_uri;
 use super::{LspServer, OpenDocument};
@@ -77,6 +77,7 @@ pub(super) fn capabilities() -> ServerCapabilities {
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
             code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            resolve_provider: Some(true),
             ..CodeActionOptions::default()
         })),
         code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
@@ -110,6 +111,7 @@ impl LspServer<'_> {
             "textDocument/documentSymbol" => with_params(params, |params| self.answer_symbols(&params)),
             "textDocument/foldingRange" => with_params(params, |params| self.answer_folding(&params)),
             "textDocument/codeAction" => with_params(params, |params| self.answer_actions(&params)),
+            "codeAction/resolve" => with_params(params, |action| self.resolve_action(action)),
             "textDocument/codeLens" => with_params(params, |params| self.answer_lenses(&params)),
             "textDocument/semanticTokens/full" => with_params(params, |params| self.answer_tokens(&params)),
             _ => Err(NoAnswer {
@@ -262,7 +264,46 @@ impl LspServer<'_> {
         }
         let document = self.find_document(uri)?;
         let fixes = action::find_fixes(document.text(), &document.all_findings(), params.range);
-        json_answer(actions(uri, fixes, params))
+        let mut all = actions(uri, fixes, params);
+        all.extend(self.repair_action(document, params));
+        json_answer(all)
+    }
+
+    /// Returns the action that looks for a change of the model, if a failing run of the last campaign contradicts a
+    /// transition in the range. The change is looked for when the action is chosen: that takes seconds.
+    fn repair_action(
+        &self,
+        document: &OpenDocument,
+        params: &CodeActionParams,
+    ) -> Option<CodeActionOrCommand> {
+        let last = document.campaign.get_or_init(|| self.host.last_campaign(&self.roots, &document.path));
+        let last = last.as_ref()?;
+        let label = action::failing_transition(document.analysis(), last, params.range)?;
+        Some(CodeActionOrCommand::CodeAction(CodeAction {
+            title: format!(
+                "if the system is right: change the model so that it allows the failing runs at `{label}`"
+            ),
+            kind: Some(CodeActionKind::QUICKFIX),
+            data: Some(json!({ "uri": params.text_document.uri, "record": last.record })),
+            ..CodeAction::default()
+        }))
+    }
+
+    /// Answers `codeAction/resolve` with the smallest change that explains the runs of a record.
+    fn resolve_action(&self, mut action: CodeAction) -> LspAnswer {
+        let place = |name: &str| action.data.as_ref().and_then(|data| data.get(name)?.as_str());
+        let (Some(uri), Some(record)) = (place("uri"), place("record")) else { return json_answer(action) };
+        let unknown = || NoAnswer::refuse(format!("`{uri}` is not open"));
+        let document = self.documents.get(uri).ok_or_else(unknown)?;
+        let none = || NoAnswer::refuse("no small change of the model explains the recorded runs".to_owned());
+        let found = self.host.repair(&document.path, document.text().as_str(), record).ok_or_else(none)?;
+        let edit = action::smallest_edit(document.text(), &found.text);
+        action.edit = Some(WorkspaceEdit {
+            changes: Some(HashMap::from([(document.uri.clone(), vec![edit])])),
+            ..WorkspaceEdit::default()
+        });
+        action.title = format!("if the system is right: {}", found.reason);
+        json_answer(action)
     }
 
     /// Answers `textDocument/codeLens` with the results of the last campaign.

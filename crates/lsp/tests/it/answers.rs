@@ -338,7 +338,7 @@ fn lenses_run_tests_and_show_the_last_campaign() {
         ("tick@owing", SwitchFate::Never),
     ];
     let switches = fates.into_iter().map(|(label, fate)| (label.to_owned(), fate)).collect();
-    let last = LastCampaign { record: "runs/campaign.jsonl".into(), switches };
+    let last = LastCampaign { record: "runs/campaign.jsonl".into(), switches, ..LastCampaign::default() };
     let shown = titles(Some(&last));
     for wanted in [
         "taken",

@@ -251,6 +251,7 @@ impl Secrets {
             patience_ms: _,
             calibrated: _,
             operations: _,
+            requirements: _,
         } = started;
         self.hide_in(sut);
         self.hide_all(set);

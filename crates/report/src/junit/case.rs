@@ -9,15 +9,31 @@ pub(super) fn case_xml(case: &ReportedCase, class: &str, file: &str) -> String {
     let (name, class, time) =
         (attribute_value(&case.name), attribute_value(class), seconds_text(case.time_ns));
     let open = format!("<testcase name=\"{name}\" classname=\"{class}\"{file} time=\"{time}\"");
+    let properties = requirement_properties(&case.requirements);
     let (tag, message, kind) = match &case.result {
-        ReportedResult::Passed => return format!("{open}/>\n"),
+        ReportedResult::Passed if case.requirements.is_empty() => return format!("{open}/>\n"),
+        ReportedResult::Passed => return format!("{open}>\n{properties}</testcase>\n"),
         ReportedResult::Failed(message) => ("failure", message, " type=\"nonconformance\""),
         ReportedResult::Error(message) => ("error", message, " type=\"trouble\""),
         ReportedResult::Skipped(message) => ("skipped", message, ""),
     };
     let text: Vec<String> = case.details.iter().map(|line| text_line(line)).collect();
     let text = if text.is_empty() { String::new() } else { format!("\n{}\n", text.join("\n")) };
-    format!("{open}>\n<{tag} message=\"{}\"{kind}>{text}</{tag}>\n</testcase>\n", attribute_value(message))
+    format!(
+        "{open}>\n{properties}<{tag} message=\"{}\"{kind}>{text}</{tag}>\n</testcase>\n",
+        attribute_value(message)
+    )
+}
+
+/// Returns the requirements that a run covers as properties of its case; empty if there are none.
+fn requirement_properties(requirements: &[String]) -> String {
+    if requirements.is_empty() {
+        return String::new();
+    }
+    let property =
+        |name: &String| format!("<property name=\"requirement\" value=\"{}\"/>\n", attribute_value(name));
+    let lines: String = requirements.iter().map(property).collect();
+    format!("<properties>\n{lines}</properties>\n")
 }
 
 /// The numbers of elements, as attributes of the suite.

@@ -167,6 +167,35 @@ pub(super) fn coverage_section(summary: &Summary) -> String {
     switches + &parts_table(summary) + &measures_table(summary)
 }
 
+/// Returns a table of the requirements, and the transitions that trace to none; empty if the model names none.
+pub(super) fn requirements_section(summary: &Summary) -> String {
+    let table = &summary.requirements;
+    if table.rows().is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "### Requirements\n\n| requirement | result | covered | runs |\n| --- | --- | ---: | --- |\n"
+            .to_owned();
+    for row in table.rows().iter().take(MAX_NAMED) {
+        let covered = match row.n_items() {
+            0 => String::new(),
+            items => format!("{} of {items}", row.n_covered()),
+        };
+        let (name, runs) = (table_cell(&row.note.name), row.runs_text());
+        text.push_str(&format!("| {name} | {} | {covered} | {runs} |\n", row.status().word()));
+    }
+    if table.rows().len() > MAX_NAMED {
+        text.push_str(&format!("\nAnd {} more requirements.\n", table.rows().len() - MAX_NAMED));
+    }
+    let untraced: Vec<String> = table.untraced().iter().take(MAX_NAMED).map(|name| code_span(name)).collect();
+    if !untraced.is_empty() {
+        let more = table.untraced().len() - untraced.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text.push_str(&format!("\nTransitions without a requirement: {}{more}.\n", untraced.join(", ")));
+    }
+    text
+}
+
 /// Returns a table of the measures of data and history coverage; empty if none was recorded.
 fn measures_table(summary: &Summary) -> String {
     let row = |measure: &MeasureRecord| {

@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 use super::{FailureSummary, Reasons, Summary};
 use crate::chart::ChartStep;
 use crate::http::operations::OperationCounts;
+use crate::requirements::RequirementTableJson;
 use crate::run_number::number_from_one;
 use crate::values::{ShapeRecord, ValueRow};
 
@@ -43,6 +44,10 @@ pub(crate) struct FiguresJson<'s> {
     #[serde(skip_serializing_if = "<[OperationCounts]>::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<OperationCounts>>"))]
     operations: &'s [OperationCounts],
+    /// The requirements of the model; absent if it names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    requirements: Option<RequirementTableJson<'s>>,
     values: Vec<ValueRowJson>,
     values_full: bool,
     latencies: &'s [LatencyRecord],
@@ -244,6 +249,7 @@ impl Summary {
                 never: self.never_taken(),
             },
             operations: self.operations.rows(),
+            requirements: self.requirements.to_json(),
             values: self.values.rows().into_iter().map(ValueRowJson::new).collect(),
             values_full: self.values.is_full(),
             latencies: self.latencies(),

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use ioxide_model::label::certain_switch;
 use ioxide_record::event::{
-    Event, Explanation, RunStarted, StepRecord, SystemTrouble, VerdictRecord, VerdictWord,
+    Event, Explanation, RunOutcome, RunStarted, StepRecord, SystemTrouble, VerdictRecord, VerdictWord,
 };
 use ioxide_record::failure_id::failure_id;
 use ioxide_record::line::cut;
 
 use crate::chart::ChartStep;
+use crate::requirements::RequirementRun;
 
 /// The number of steps kept of a run. Chosen by feel, as are the limits below: they bound the memory of a campaign of
 /// any length, and the record has everything.
@@ -120,6 +121,19 @@ impl RunSummary {
     pub fn forbidden_step(&self) -> Option<usize> {
         let failed = self.verdict.as_ref().filter(|told| told.verdict == VerdictWord::Fail)?;
         Some(failed.step.unwrap_or(self.steps).min(self.steps))
+    }
+
+    /// Returns what matters of the run for requirements.
+    #[must_use]
+    pub fn for_requirements(&self, outcome: RunOutcome) -> RequirementRun<'_> {
+        RequirementRun {
+            number: self.number,
+            certain: &self.switches.certain,
+            possible: &self.switches.possible,
+            goal: &self.goal,
+            outcome,
+            explanation: self.explanation(),
+        }
     }
 
     /// Returns whether the run is inconclusive only because the system did something else that is allowed.

@@ -102,6 +102,7 @@ pub fn started(runs: u64) -> EventKind {
         patience_ms: 100,
         calibrated: false,
         operations: Vec::new(),
+        requirements: Vec::new(),
     })
 }
 

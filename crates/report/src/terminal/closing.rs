@@ -5,6 +5,7 @@ use ioxide_record::event::{LatencyRecord, MeasureRecord};
 use super::meter::{duration_text, seconds};
 use super::{ClosingDetail, MAX_INCONCLUSIVE};
 use crate::control_characters::excerpt;
+use crate::requirements::RequirementRow;
 use crate::run_number::number_from_one;
 use crate::summary::lines::{self, list_names, plural};
 use crate::summary::parts::PartFamily;
@@ -18,6 +19,8 @@ const TOLD_FROM_NS: u64 = 5_000_000_000;
 const MAX_ROWS: usize = 16;
 /// The number of uncovered items named for each measure. Chosen by feel: more is not read.
 const MAX_MISSING: usize = 3;
+/// The number of requirements shown one by one. Chosen by eye, as above.
+const MAX_REQUIREMENTS: usize = 30;
 /// The number of variables whose extent is shown. Chosen by feel: more is not read.
 const MAX_EXTENTS: usize = 6;
 /// The number of characters of the reason of inconclusive runs. Chosen by eye.
@@ -56,8 +59,10 @@ pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<Str
     if summary.started.is_some() && (is_full || summary.counts.failed == 0) {
         lines.extend(summary.operations.lines(is_full));
         lines.push(transitions_line(summary, is_full));
+        lines.extend(summary.requirements.line());
     }
     if is_full {
+        lines.extend(requirement_lines(summary));
         lines.extend(part_lines(summary));
         lines.extend(value_lines(summary));
         lines.extend(measure_lines(summary));
@@ -169,6 +174,29 @@ fn transitions_line(summary: &Summary, is_full: bool) -> String {
         line.push_str(&format!("; never taken: {}", list_names(&never)));
     }
     line
+}
+
+/// Returns a table of the requirements, and the transitions that trace to none.
+fn requirement_lines(summary: &Summary) -> Vec<String> {
+    let rows = summary.requirements.rows();
+    let shown = &rows[..rows.len().min(MAX_REQUIREMENTS)];
+    let name = |row: &RequirementRow| excerpt(&row.note.name, MAX_NAME - 1);
+    let width = shown.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
+    let mut lines: Vec<String> = shown
+        .iter()
+        .map(|row| {
+            let runs = if row.runs == 0 { String::new() } else { format!(": {}", row.runs_text()) };
+            format!("  {:width$}  {}{runs}", name(row), row.status_text())
+        })
+        .collect();
+    if rows.len() > MAX_REQUIREMENTS {
+        lines.push(format!("  and {} more requirements", rows.len() - MAX_REQUIREMENTS));
+    }
+    let untraced = summary.requirements.untraced();
+    if !untraced.is_empty() {
+        lines.push(format!("  transitions without a requirement: {}", list_names(untraced)));
+    }
+    lines
 }
 
 /// Returns lines with the transitions taken in each part of a composed system; for an array, in some instance and in

@@ -21,6 +21,7 @@ use crate::clock::latency::{Histogram, whole_micros};
 use crate::clock::patience::Patience;
 use crate::explain::{explanation, solve_offers};
 use crate::judge::{JudgeConfig, find_forbidden};
+use crate::requirements::requirement_notes;
 use crate::run::{RunConfig, RunId, RunResult, RunSetup};
 use crate::script::{ScriptObstacle, script_of};
 use crate::shrink::{RerunResult, ShrunkRun, UnexpectedRerun};
@@ -41,6 +42,7 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
         patience_ms: milliseconds(config.run.patience.default_time()),
         calibrated: config.run.patience.is_calibrated(),
         operations: config.operations.clone(),
+        requirements: requirement_notes(sts),
     }
 }
 

@@ -1,13 +1,13 @@
 //! The last recorded campaign on a model: the newest record near it that names it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ioxide_lsp::answers::lens::{LastCampaign, SwitchFate};
-use ioxide_record::event::{CampaignFinished, CampaignStarted, EventKind};
+use ioxide_record::event::{CampaignFinished, CampaignStarted, EventKind, Explanation};
 use ioxide_record::format::{RecordError, each};
 
 use super::is_hidden;
@@ -48,19 +48,26 @@ fn collect(folder: &Path, depth: usize, records: &mut Vec<(SystemTime, PathBuf)>
 
 /// The campaign in `record`, if it is over and was one on `model`.
 fn read_campaign(record: &Path, model: &Path) -> Option<LastCampaign> {
-    let (mut started, mut finished) = (None, None);
+    let (mut started, mut finished, mut failing) = (None, None, BTreeSet::new());
     let reader = BufReader::new(File::open(record).ok()?);
     each(reader, |event| {
         match event.event {
             EventKind::CampaignStarted(told) => started = Some(told),
             EventKind::CampaignFinished(told) => finished = Some(told),
+            EventKind::Verdict(told) => failing.extend(told.explanation.iter().flat_map(contradicted)),
             _ => {}
         }
         Ok::<(), RecordError>(())
     })
     .ok()?;
     let (started, finished) = (started?, finished?);
-    is_about(&started, record, model).then(|| campaign(record, &started, &finished))
+    is_about(&started, record, model).then(|| campaign(record, &started, &finished, failing))
+}
+
+/// Returns the switches that a failing run should have taken, or that were refused where it failed.
+fn contradicted(explanation: &Explanation) -> impl Iterator<Item = String> {
+    let refused = explanation.why_not.iter().map(|why| why.switch.clone());
+    explanation.allowed.iter().filter_map(|allowed| allowed.switch.clone()).chain(refused)
 }
 
 /// Returns whether the record names the model: its path, as recorded, leads to the model from a folder above the
@@ -74,7 +81,12 @@ fn is_about(started: &CampaignStarted, record: &Path, model: &Path) -> bool {
 }
 
 /// Returns the results of a campaign as the editor shows them.
-fn campaign(record: &Path, started: &CampaignStarted, finished: &CampaignFinished) -> LastCampaign {
+fn campaign(
+    record: &Path,
+    started: &CampaignStarted,
+    finished: &CampaignFinished,
+    failing: BTreeSet<String>,
+) -> LastCampaign {
     let fate = |label: &String| {
         if finished.covered.contains(label) {
             SwitchFate::Taken
@@ -86,5 +98,5 @@ fn campaign(record: &Path, started: &CampaignStarted, finished: &CampaignFinishe
     };
     let switches: BTreeMap<String, SwitchFate> =
         started.switches.iter().map(|label| (label.clone(), fate(label))).collect();
-    LastCampaign { record: record.display().to_string(), switches }
+    LastCampaign { record: record.display().to_string(), switches, failing }
 }

@@ -4,7 +4,7 @@
 //! the runs: at first the model is wrong about as often as the system.
 
 use std::env;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,18 +14,17 @@ use ioxide_model::sts::Model;
 use ioxide_record::event::{Event, EventKind};
 use ioxide_record::format::Record;
 use ioxide_record::reporter::Reporter;
-use ioxide_repair::{RepairRequest, Repairs, find_repairs, runs_of_record, triage};
+use ioxide_repair::{Proposal, TriageFact, runs_of_record, triage};
+use ioxide_report::html::evidence::{ChangeView, EvidencePage};
+use serde_json::{Value as Json, json};
 
-use crate::args::TestArgs;
-use crate::commands::repair::compile;
+use crate::args::{TestArgs, TestFormat};
+use crate::commands::repair::{effect_lines, find_briefly, proposal_json};
+use crate::record;
 use crate::record_folder::RecordFolder;
-use crate::solver::SolverRequest;
-use crate::{limit, record};
 
 /// The time for finding a change of the model. Chosen by feel: a hint is not worth a wait.
 const HINT_TIME: Duration = Duration::from_secs(3);
-/// The share of that time in which candidates are judged, in percent; chosen by feel.
-const SEARCH_SHARE: u32 = 65;
 /// The number of events that are kept for a hint. Chosen by feel: a larger campaign has runs enough before that.
 const MAX_EVENTS: usize = 50_000;
 /// The number of lines of a change that are shown. Chosen by feel: a larger one is no small change.
@@ -47,11 +46,15 @@ impl Reporter for EventKeeper {
 
 impl EventKeeper {
     /// Returns the keeper of a campaign after which evidence is shown; `None` if none is wanted.
-    pub fn if_wanted(is_for_people: bool) -> Option<Self> {
+    pub fn if_wanted(format: TestFormat) -> Option<Self> {
         let is = |name: &str, value: &str| env::var_os(name).is_some_and(|set| set == value);
-        // Where progress is off nobody watches, unless evidence is asked for.
-        let is_off = is("IOXIDE_HINTS", "off") || is("IOXIDE_PROGRESS", "off") && !is("IOXIDE_HINTS", "on");
-        (is_for_people && !is_off).then(Self::default)
+        let is_wanted = match format {
+            // Where progress is off nobody watches, unless evidence is asked for.
+            TestFormat::Text => !is("IOXIDE_PROGRESS", "off") || is("IOXIDE_HINTS", "on"),
+            TestFormat::Json => true,
+            TestFormat::Junit | TestFormat::Tap => false,
+        };
+        (is_wanted && !is("IOXIDE_HINTS", "off")).then(Self::default)
     }
 
     fn into_record(self) -> Record {
@@ -60,31 +63,98 @@ impl EventKeeper {
     }
 }
 
-/// Returns the lines of evidence after a campaign that failed.
-pub fn evidence_lines(
+/// The evidence about the first failure of a campaign.
+pub struct FailureEvidence {
+    facts: Vec<TriageFact>,
+    /// The changes of the model that would explain every run; `None` if they were not looked for.
+    changes: Option<ExplainingChanges>,
+    /// The line about the command that finds them; `None` if the system has passed before.
+    command: Option<String>,
+}
+
+/// The changes of the model that explain every run of a campaign.
+struct ExplainingChanges {
+    proposals: Vec<Proposal>,
+    /// The number of runs.
+    runs: usize,
+    /// True if every candidate was judged.
+    is_complete: bool,
+}
+
+/// Returns the facts about the first failure of the record at `path`; none if it has none or cannot be read.
+pub fn facts_of_record(path: &str, model: &Model) -> Vec<TriageFact> {
+    let keeper = EventKeeper::default();
+    let mut reporter = keeper.clone();
+    let read = record::each_event(path, |event| reporter.event(event));
+    if read.is_err() { Vec::new() } else { triage(&model.sts, &keeper.into_record()) }
+}
+
+/// Returns the evidence after a campaign that failed; `None` if there is none.
+pub fn evidence(
     keeper: EventKeeper,
     args: &TestArgs,
     (sources, model): (&Sources, &Model),
     folder: Option<&RecordFolder>,
-) -> Vec<String> {
+) -> Option<FailureEvidence> {
     let record = keeper.into_record();
-    let mut lines: Vec<String> =
-        triage(&model.sts, &record).iter().map(|fact| format!("  {}", fact.text())).collect();
-    if lines.is_empty() {
-        return lines;
+    let facts = triage(&model.sts, &record);
+    if facts.is_empty() {
+        return None;
     }
     // A limit of time holds for everything; a system that has passed before is the more likely culprit.
     let is_limited = args.for_time.is_some() || args.limit.time_limit.is_some();
-    if !is_limited && !has_passed_before(folder) {
-        // Looking for a change takes seconds, which not every failure is worth.
-        lines.extend(if env::var_os("IOXIDE_HINTS").is_some_and(|set| set == "on") {
-            repair_lines(&record, args, sources, folder)
-        } else {
-            vec![repair_command(args, folder)]
-        });
+    let is_hinted = !is_limited && !has_passed_before(folder);
+    // Looking for a change takes seconds, which are spent where somebody watches or asks for it.
+    let is_watched = args.output_format() == TestFormat::Text && io::stdout().is_terminal();
+    let is_asked = env::var_os("IOXIDE_HINTS").is_some_and(|set| set == "on");
+    let changes = (is_hinted && (is_watched || is_asked)).then(|| changes(&record, args, sources)).flatten();
+    let command = is_hinted.then(|| repair_command(args, folder));
+    Some(FailureEvidence { facts, changes, command })
+}
+
+impl FailureEvidence {
+    /// Returns the evidence as lines for the terminal.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec!["evidence (which side is wrong, it does not say):".to_owned()];
+        lines.extend(self.facts.iter().map(|fact| format!("  {}", fact.text())));
+        match &self.changes {
+            Some(changes) if changes.proposals.is_empty() && changes.is_complete => {
+                lines.push("  no small change of the model explains the runs".into());
+            }
+            Some(changes) => {
+                lines.extend(changes.lines());
+                lines.extend(self.command.clone());
+            }
+            None => lines.extend(self.command.clone()),
+        }
+        lines
     }
-    lines.insert(0, "evidence (which side is wrong, it does not say):".into());
-    lines
+
+    /// Returns the evidence for programs.
+    pub fn to_json(&self) -> Json {
+        let fact = |fact: &TriageFact| json!({ "kind": fact.kind(), "text": fact.text() });
+        let facts: Vec<Json> = self.facts.iter().map(fact).collect();
+        let changes = self.changes.as_ref().map(|changes| {
+            let all: Vec<Json> = changes.proposals.iter().map(proposal_json).collect();
+            json!({ "proposals": all, "complete": changes.is_complete })
+        });
+        json!({ "facts": facts, "changes": changes })
+    }
+
+    /// Returns the evidence for the page of the report.
+    pub fn for_page(&self) -> EvidencePage {
+        let view = |proposal: &Proposal| ChangeView {
+            reason: proposal.reason.clone(),
+            diff: proposal.diff.clone(),
+            effects: effect_lines(proposal),
+        };
+        let proposals = self.changes.iter().flat_map(|changes| &changes.proposals);
+        EvidencePage {
+            facts: self.facts.iter().map(TriageFact::text).collect(),
+            changes: proposals.map(view).collect(),
+            command: self.command.as_ref().map(|line| line.trim_start().to_owned()),
+        }
+    }
 }
 
 /// Returns whether an earlier campaign in the folder ended without a failure.
@@ -104,55 +174,39 @@ fn has_passed_before(folder: Option<&RecordFolder>) -> bool {
     })
 }
 
-fn repair_lines(
-    record: &Record,
-    args: &TestArgs,
-    sources: &Sources,
-    folder: Option<&RecordFolder>,
-) -> Vec<String> {
+/// Looks for changes of the model for a short time; `None` if that cannot be done.
+fn changes(record: &Record, args: &TestArgs, sources: &Sources) -> Option<ExplainingChanges> {
     let settings = args.model.settings();
-    let Ok(file) = sources.find(&args.model.file) else { return Vec::new() };
+    let file = sources.find(&args.model.file).ok()?;
     let runs = runs_of_record(record, "this campaign").runs;
-    let request = SolverRequest::new(&args.solver, limit::brief(HINT_TIME));
-    let Ok(mut solver) = request.make() else { return Vec::new() };
-    let request = RepairRequest {
-        sources,
-        file,
-        load: &|sources| compile(sources, file, &settings),
-        runs: &runs,
-        max_proposals: 3,
-        halt: limit::brief(HINT_TIME),
-        search_time: Some(HINT_TIME * SEARCH_SHARE / 100),
-        halt_after: limit::brief,
-    };
-    match find_repairs(&request, &mut *solver) {
-        Ok(repairs) if repairs.proposals.is_empty() && repairs.halted.is_none() => {
-            vec!["  no small change of the model explains the runs".into()]
-        }
-        Ok(repairs) => proposal_lines(&repairs, args, folder),
-        Err(_) => Vec::new(),
-    }
+    let repairs = find_briefly((sources, file), &settings, &runs, &args.solver, HINT_TIME).ok()?;
+    Some(ExplainingChanges {
+        runs: repairs.failing + repairs.allowed,
+        is_complete: repairs.halted.is_none(),
+        proposals: repairs.proposals,
+    })
 }
 
-fn proposal_lines(repairs: &Repairs, args: &TestArgs, folder: Option<&RecordFolder>) -> Vec<String> {
-    let Some(proposal) = repairs.proposals.first() else { return Vec::new() };
-    let changed = proposal.diff.lines().filter(|line| !line.starts_with("---") && !line.starts_with("+++"));
-    let changed: Vec<&str> = changed.filter(|line| line.starts_with(['-', '+'])).collect();
-    if changed.len() > MAX_LINES {
-        return Vec::new();
+impl ExplainingChanges {
+    /// Returns the first change as lines; none if it is too long to be shown.
+    fn lines(&self) -> Vec<String> {
+        let Some(proposal) = self.proposals.first() else { return Vec::new() };
+        let changed =
+            proposal.diff.lines().filter(|line| !line.starts_with("---") && !line.starts_with("+++"));
+        let changed: Vec<&str> = changed.filter(|line| line.starts_with(['-', '+'])).collect();
+        if changed.len() > MAX_LINES {
+            return Vec::new();
+        }
+        let removed = changed.iter().filter(|line| line.starts_with('-')).count();
+        let size = if removed <= 1 && changed.len() - removed <= 1 { "one-line change" } else { "change" };
+        let all = match self.runs {
+            1 => "the run".to_owned(),
+            n => format!("all {}", count_noun(n, "run")),
+        };
+        let mut lines = vec![format!("  if the system is right, this {size} of the model explains {all}:")];
+        lines.extend(changed.iter().map(|line| format!("    {} {}", &line[..1], line[1..].trim_start())));
+        lines
     }
-    let removed = changed.iter().filter(|line| line.starts_with('-')).count();
-    let size = if removed <= 1 && changed.len() - removed <= 1 { "one-line change" } else { "change" };
-    let runs = count_noun(repairs.failing + repairs.allowed, "run");
-    let all = if repairs.failing + repairs.allowed == 1 {
-        runs.replacen("1 ", "the ", 1)
-    } else {
-        format!("all {runs}")
-    };
-    let mut lines = vec![format!("  if the system is right, this {size} of the model explains {all}:")];
-    lines.extend(changed.iter().map(|line| format!("    {} {}", &line[..1], line[1..].trim_start())));
-    lines.push(repair_command(args, folder));
-    lines
 }
 
 /// Returns the line about the command that finds changes of the model.

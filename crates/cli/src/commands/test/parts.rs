@@ -372,7 +372,7 @@ pub fn merge_campaign(
         eprintln!("record: {}", folder.record().display());
         Ok(())
     };
-    html::write_beside(&folder, sources, spec, &merge_args.solver);
+    html::write_beside(&folder, (sources, spec), None, &merge_args.solver);
     let status = exit::status_after_output(outcome_status(chosen, outcome), told)?;
     folder.end(status)
 }
