@@ -18,17 +18,10 @@ fn updating() -> bool {
     std::env::var_os("UPDATE_BOOK").is_some()
 }
 
+/// Returns every README of the repository, and the pages of `docs`.
 pub fn pages() -> Vec<PathBuf> {
-    let mut pages: Vec<PathBuf> = [
-        "README.md",
-        "sdk/node/README.md",
-        "sdk/python/README.md",
-        "sdk/wheel/README.md",
-        "crates/ioxide/README.md",
-    ]
-    .iter()
-    .map(|page| root().join(page))
-    .collect();
+    let mut pages = Vec::new();
+    collect_readmes(&root(), &mut pages);
     for folder in ["docs/book/src", "docs/book/src/examples", "docs/measurements", "docs/papers"] {
         let entries = fs::read_dir(root().join(folder)).expect("the folder is there");
         pages.extend(
@@ -39,7 +32,31 @@ pub fn pages() -> Vec<PathBuf> {
         );
     }
     pages.sort();
+    // The folders of the docs have READMEs too.
+    pages.dedup();
     pages
+}
+
+/// Adds the READMEs in `folder`, but not those of packages that tools have fetched.
+fn collect_readmes(folder: &Path, pages: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_fetched = name.starts_with('.') || name.starts_with("target") || name == "node_modules";
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !is_fetched {
+            collect_readmes(&entry.path(), pages);
+        } else if name == "README.md" {
+            pages.push(entry.path());
+        }
+    }
+}
+
+/// Defect: only the READMEs that were listed here were tested.
+#[test]
+fn every_readme_is_a_page() {
+    let pages = pages();
+    for name in ["README.md", "sdk/python/README.md", "crates/ioxide/README.md", "editors/neovim/README.md"] {
+        assert!(pages.contains(&root().join(name)), "{name}: {pages:?}");
+    }
 }
 
 /// Runs `command` as a reader would, from the root of the repository.

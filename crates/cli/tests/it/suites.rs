@@ -1,8 +1,11 @@
 //! `ioxide test` with what `ioxide.toml` says: alone, by the name of a suite, and with options that win.
 
 use std::fs;
+use std::process::Command;
 
-use crate::program::{check_in, expect_in, root};
+use ioxide_test_support::has_program;
+
+use crate::program::{PROGRAM, check_in, expect_in, root, text};
 
 /// Makes a folder with two models and a project file.
 fn project(text: &str) -> tempfile::TempDir {
@@ -86,4 +89,36 @@ fn mistakes_say_how_to_go_on() {
     check_in(folder.path(), &["test", "smoke"], 2, &["ioxide.toml:3", "`suite.smoke.time`"]);
     let empty = tempfile::tempdir().expect("a folder");
     check_in(empty.path(), &["test"], 2, &["no model is named, and there is no `ioxide.toml`"]);
+}
+
+/// Runs `ioxide test` with options in a terminal; returns what it shows.
+fn test_in_terminal(folder: &std::path::Path, options: &str) -> String {
+    let output = Command::new("script")
+        .args(["-qec", &format!("{PROGRAM} test {options}"), "/dev/null"])
+        .current_dir(folder)
+        .env_remove("NO_COLOR")
+        .env_remove("GITHUB_ACTIONS")
+        .env("TERM", "xterm")
+        .output()
+        .expect("script runs");
+    text(&output)
+}
+
+#[test]
+fn a_terminal_shows_colours_and_the_next_step() {
+    if !has_program("script") {
+        return;
+    }
+    let folder = project(SUITES);
+    let passed = test_in_terminal(folder.path(), "smoke --runs 3");
+    assert!(passed.contains("\x1b[32m\x1b[1m3 runs: 3 passed"), "{passed}");
+    assert!(passed.contains("next: `--for 10min` tests longer"), "{passed}");
+    let failed = test_in_terminal(folder.path(), "protocol");
+    assert!(failed.contains("\x1b[31m\x1b[1m") && failed.contains(": FAIL at step"), "{failed}");
+    assert!(failed.contains("next: add `--report runs` to record the run; `ioxide replay runs"), "{failed}");
+    // A file has no colours, and the next step only after a failure.
+    let kept = check_in(folder.path(), &["test", "protocol"], 1, &["next: add `--report runs`"]);
+    assert!(!kept.contains('\x1b'), "{kept}");
+    let kept = check_in(folder.path(), &["test", "smoke"], 0, &[]);
+    assert!(!kept.contains('\x1b') && !kept.contains("next:"), "{kept}");
 }

@@ -1,0 +1,5 @@
+//! The three classes against their models, with ioxide.
+
+mod account;
+mod cache;
+mod queue;
