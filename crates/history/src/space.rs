@@ -8,14 +8,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use ioxide_model::concrete::{self, ConcreteState};
+use ioxide_model::index::IndexVec;
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
-use ioxide_model::sts::{GateId, GateKind, Sts};
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts};
 use ioxide_model::term::VarId;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverAnswer;
@@ -88,7 +90,8 @@ pub struct StateSpace<'c, 'm> {
     model: &'c SequentialModel,
     states: IndexSet<ConcreteState, FxBuildHasher>,
     beliefs: IndexSet<Box<[u32]>, FxBuildHasher>,
-    classes: IndexSet<OperationClass, FxBuildHasher>,
+    classes: IndexSet<Rc<OperationClass>, FxBuildHasher>,
+    places: IndexVec<LocId, PlaceFacts>,
     pure: Vec<bool>,
     /// True for classes after which the state of their part is always the same.
     overwriting: Vec<bool>,
@@ -102,17 +105,27 @@ pub struct StateSpace<'c, 'm> {
 }
 
 /// The states after an operation from one state; `None` if the model does not mention the input there.
-type StateStep = Option<Box<[u32]>>;
+type StateStep = Option<Rc<[u32]>>;
+
+/// Facts about the states at a location.
+struct PlaceFacts {
+    /// True if an internal step may be possible.
+    has_internal_steps: bool,
+    /// The variables whose values cannot matter any more, and the values that stand for all of theirs.
+    dead: Vec<(VarId, Value)>,
+}
 
 impl<'c, 'm> StateSpace<'c, 'm> {
     /// Makes the space with the initial states of the model.
     pub fn new(cx: &'c mut Ctx<'m>, model: &'c SequentialModel) -> Self {
+        let places = cx.sts.locations.ids().map(|loc| PlaceFacts::collect(cx, model, loc)).collect();
         let mut space = Self {
             cx,
             model,
             states: IndexSet::default(),
             beliefs: IndexSet::default(),
             classes: IndexSet::default(),
+            places,
             pure: Vec::new(),
             overwriting: Vec::new(),
             overwriting_gates: BTreeSet::new(),
@@ -128,7 +141,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         debug_assert_eq!(space.beliefs.len(), 2, "the constants are the first two beliefs");
         let initial = concrete::initial_state(space.cx.pool, space.cx.sts);
         let closed = space.close(initial.into_iter().collect());
-        space.start = space.intern_belief(closed);
+        space.start = space.intern_belief(&closed);
         space
     }
 
@@ -192,7 +205,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
     /// Returns the number of an operation class.
     pub fn intern_class(&mut self, class: OperationClass) -> OperationClassId {
         let gates = (gate_of(&class.input), class.output.as_ref().and_then(gate_of));
-        let (at, is_new) = self.classes.insert_full(class);
+        let (at, is_new) = self.classes.insert_full(Rc::new(class));
         if is_new {
             // A class without an answer may take any path of its input, so it is not known to be pure.
             let is_pure = matches!(gates, (Some(input), Some(output)) if self.model.is_pure(input, output));
@@ -236,7 +249,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             }
             numbers.extend(self.beliefs[belief.0 as usize].iter().copied());
         }
-        (numbers.len() <= MAX_BELIEF_STATES).then(|| self.intern_belief(numbers))
+        let numbers: Vec<u32> = numbers.into_iter().collect();
+        (numbers.len() <= MAX_BELIEF_STATES).then(|| self.intern_belief(&numbers))
     }
 
     /// Returns the belief after an operation of `class`.
@@ -247,22 +261,38 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         if let Some(&next) = self.steps.get(&(belief, class)) {
             return next;
         }
-        // From the empty belief no step leads anywhere, and that is not the same as an input that the model leaves
-        // open.
-        let numbers = self.beliefs[belief.0 as usize].clone();
+        let next = match *self.beliefs[belief.0 as usize] {
+            // From the empty belief no step leads anywhere, and that is not the same as an input that the model leaves
+            // open.
+            [] => BeliefId::EMPTY,
+            // Most models are deterministic; then what is remembered of beliefs is enough.
+            [state] => match self.compute_step(state, class) {
+                Some(after) => self.intern_belief(&after),
+                None => BeliefId::UNSPECIFIED,
+            },
+            ref many => {
+                let many = many.to_vec();
+                self.step_all(&many, class)
+            }
+        };
+        self.saw_unspecified |= next == BeliefId::UNSPECIFIED;
+        self.steps.insert((belief, class), next);
+        next
+    }
+
+    /// Returns the belief after an operation of `class` in any of the states `numbers`.
+    fn step_all(&mut self, numbers: &[u32], class: OperationClassId) -> BeliefId {
         let mut next = BTreeSet::new();
-        let mut is_mentioned = numbers.is_empty();
-        for &state in &numbers {
+        let mut is_mentioned = false;
+        for &state in numbers {
             if let Some(after) = self.state_step(state, class) {
                 is_mentioned = true;
                 next.extend(after.iter().copied());
             }
         }
         // ioco: an input is not specified if no state of the belief accepts it.
-        let next = if is_mentioned { self.intern_belief(next) } else { BeliefId::UNSPECIFIED };
-        self.saw_unspecified |= next == BeliefId::UNSPECIFIED;
-        self.steps.insert((belief, class), next);
-        next
+        let next: Vec<u32> = next.into_iter().collect();
+        if is_mentioned { self.intern_belief(&next) } else { BeliefId::UNSPECIFIED }
     }
 
     /// Returns the answers that the model allows to `input` in a belief, as far as they are pinned down.
@@ -271,9 +301,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         let mut answers = BTreeSet::new();
         for state in before {
             let Ok(taken) = concrete::successors(self.cx.pool, self.cx.sts, &state, input) else { continue };
-            let busy = self.close(taken.into_iter().map(|step| step.state).collect());
-            for number in busy {
-                let state = self.states[number as usize].clone();
+            for state in self.close_states(taken.into_iter().map(|step| step.state).collect()) {
                 answers.extend(self.answers_of(&state));
             }
         }
@@ -310,18 +338,17 @@ impl<'c, 'm> StateSpace<'c, 'm> {
 
     /// Returns the states after an operation of `class` in one state.
     pub(crate) fn states_after(&mut self, state: u32, class: OperationClassId) -> Vec<u32> {
-        self.state_step(state, class).map(Vec::from).unwrap_or_default()
+        self.state_step(state, class).map(|after| after.to_vec()).unwrap_or_default()
     }
 
     /// Returns every answer that the model allows to `input` in a state, and the states after it.
     pub(crate) fn answered_steps(&mut self, state: u32, input: &Label) -> Vec<(Label, Vec<u32>)> {
         let before = self.states[state as usize].clone();
         let mut found = Vec::new();
-        for number in self.take(&before, input).map(|busy| self.close(busy)).unwrap_or_default() {
-            let busy = self.states[number as usize].clone();
+        for busy in self.take(&before, input).map(|busy| self.close_states(busy)).unwrap_or_default() {
             for answer in self.answers_of(&busy) {
                 let answered = self.take(&busy, &answer).unwrap_or_default();
-                found.push((answer, self.close(answered).into_iter().collect()));
+                found.push((answer, self.close(answered)));
             }
         }
         found
@@ -339,46 +366,54 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         if let Some(known) = self.state_steps.get(&(state, class)) {
             return known.clone();
         }
-        let OperationClass { input, output } = self.class(class).clone();
-        let before = self.states[state as usize].clone();
-        // An operation is its input, internal steps, its answer, and internal steps again: the model is idle before and
-        // after (see `sequential`), so nothing else can come between.
-        let after = self.take(&before, &input).map(|busy| {
-            let busy = self.close(busy);
-            let mut answered = Vec::new();
-            for number in busy {
-                let state = self.states[number as usize].clone();
-                match &output {
-                    Some(output) => answered.extend(self.take(&state, output).unwrap_or_default()),
-                    None => {
-                        for answer in self.answers_of(&state) {
-                            answered.extend(self.take(&state, &answer).unwrap_or_default());
-                        }
-                    }
-                }
-            }
-            self.close(answered).into_iter().collect::<Box<[u32]>>()
-        });
+        let after = self.compute_step(state, class).map(Rc::from);
         self.state_steps.insert((state, class), after.clone());
         after
     }
 
-    /// Returns the states after `label`; `None` if no switch can be taken with it.
-    fn take(&mut self, state: &ConcreteState, label: &Label) -> Option<Vec<ConcreteState>> {
-        match concrete::successors(self.cx.pool, self.cx.sts, state, label) {
-            Ok(steps) if steps.is_empty() => None,
-            Ok(steps) => Some(steps.into_iter().map(|step| step.state).collect()),
-            Err(_) => {
-                self.lost = Some(LostCause::Evaluation);
-                // It may be specified: what follows is not known, rather than everything allowed.
-                Some(Vec::new())
+    /// Returns the numbers of the states after an operation of `class` in one state, in order.
+    fn compute_step(&mut self, state: u32, class: OperationClassId) -> Option<Vec<u32>> {
+        let messages = Rc::clone(&self.classes[class.0 as usize]);
+        let OperationClass { input, output } = &*messages;
+        // An operation is its input, internal steps, its answer, and internal steps again: the model is idle before and
+        // after (see `sequential`), so nothing else can come between.
+        let busy = take(self.cx, &self.states[state as usize], input, &mut self.lost)?;
+        let mut answered = Vec::new();
+        for state in self.close_states(busy) {
+            match output {
+                Some(output) => answered.extend(self.take(&state, output).unwrap_or_default()),
+                None => {
+                    for answer in self.answers_of(&state) {
+                        answered.extend(self.take(&state, &answer).unwrap_or_default());
+                    }
+                }
             }
         }
+        Some(self.close(answered))
+    }
+
+    /// Returns the states after `label`; `None` if no switch can be taken with it.
+    fn take(&mut self, state: &ConcreteState, label: &Label) -> Option<Vec<ConcreteState>> {
+        take(self.cx, state, label, &mut self.lost)
     }
 
     /// Returns the numbers of the states after any number of internal steps.
-    fn close(&mut self, states: Vec<ConcreteState>) -> BTreeSet<u32> {
-        let states: Vec<ConcreteState> = states.into_iter().map(|state| self.forget_dead(state)).collect();
+    fn close(&mut self, states: Vec<ConcreteState>) -> Vec<u32> {
+        let closed = self.close_states(states);
+        let mut numbers: Vec<u32> = closed.into_iter().map(|state| self.number_of(state)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// Returns the states after any number of internal steps.
+    fn close_states(&mut self, mut states: Vec<ConcreteState>) -> Vec<ConcreteState> {
+        states.iter_mut().for_each(|state| self.forget_dead(state));
+        if !states.iter().any(|state| self.places[state.loc].has_internal_steps) {
+            states.sort_unstable();
+            states.dedup();
+            return states;
+        }
         let closed = match concrete::tau_closure(self.cx.pool, self.cx.sts, states.clone(), MAX_BELIEF_STATES)
         {
             Ok(closed) => {
@@ -392,26 +427,29 @@ impl<'c, 'm> StateSpace<'c, 'm> {
                 states.into_iter().collect()
             }
         };
-        let closed: Vec<ConcreteState> = closed.into_iter().map(|state| self.forget_dead(state)).collect();
-        closed.into_iter().map(|state| number(self.states.insert_full(state).0)).collect()
+        let mut closed: Vec<ConcreteState> = closed.into_iter().collect();
+        closed.iter_mut().for_each(|state| self.forget_dead(state));
+        closed
     }
 
-    /// Returns `state` with the values that cannot matter any more replaced by those of the start, so that states
-    /// that differ in nothing else are one.
-    fn forget_dead(&self, mut state: ConcreteState) -> ConcreteState {
-        for var in self.cx.sts.vars.iter().filter(|var| !self.model.live.is_live(state.loc, var.var)) {
-            let sort = self.cx.pool.var_info(var.var).sort;
-            state.values.set(var.var, self.cx.pool.default_value(sort));
+    /// Replaces the values that cannot matter any more by others, so that states that differ in nothing else are one.
+    fn forget_dead(&self, state: &mut ConcreteState) {
+        for (var, value) in &self.places[state.loc].dead {
+            state.values.set(*var, value.clone());
         }
-        state
     }
 
-    fn intern_belief(&mut self, numbers: BTreeSet<u32>) -> BeliefId {
+    /// Returns the belief with these states, whose numbers are in order.
+    fn intern_belief(&mut self, mut numbers: &[u32]) -> BeliefId {
+        debug_assert!(numbers.is_sorted(), "the numbers of a belief are in order");
         if numbers.len() > MAX_BELIEF_STATES {
             self.lost = Some(LostCause::States);
+            numbers = &numbers[..MAX_BELIEF_STATES];
         }
-        let numbers: Box<[u32]> = numbers.into_iter().take(MAX_BELIEF_STATES).collect();
-        BeliefId(number(self.beliefs.insert_full(numbers).0))
+        match self.beliefs.get_index_of(numbers) {
+            Some(at) => BeliefId(number(at)),
+            None => BeliefId(number(self.beliefs.insert_full(numbers.into()).0)),
+        }
     }
 
     /// Returns the outputs that `state` allows. Where an output may have many values that lead to the same state, one
@@ -462,6 +500,36 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         }
         self.lost = Some(LostCause::Answers);
         answers
+    }
+}
+
+/// Returns the states after `label`; `None` if no switch can be taken with it. If that could not be evaluated, states
+/// may be missing.
+fn take(
+    cx: &Ctx<'_>,
+    state: &ConcreteState,
+    label: &Label,
+    lost: &mut Option<LostCause>,
+) -> Option<Vec<ConcreteState>> {
+    match concrete::successors(cx.pool, cx.sts, state, label) {
+        Ok(steps) if steps.is_empty() => None,
+        Ok(steps) => Some(steps.into_iter().map(|step| step.state).collect()),
+        Err(_) => {
+            *lost = Some(LostCause::Evaluation);
+            // It may be specified: what follows is not known, rather than everything allowed.
+            Some(Vec::new())
+        }
+    }
+}
+
+impl PlaceFacts {
+    fn collect(cx: &Ctx<'_>, model: &SequentialModel, loc: LocId) -> Self {
+        let is_internal = |kind| kind == GateKind::Internal;
+        let has_internal_steps =
+            cx.sts.switches_from(loc).any(|(_, switch)| is_internal(cx.sts.kind_of(switch)));
+        let dead = cx.sts.vars.iter().filter(|var| !model.live.is_live(loc, var.var));
+        let default = |var: VarId| cx.pool.default_value(cx.pool.var_info(var).sort);
+        Self { has_internal_steps, dead: dead.map(|var| (var.var, default(var.var))).collect() }
     }
 }
 

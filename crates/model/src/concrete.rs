@@ -83,13 +83,26 @@ pub fn is_enabled(
     switch: &Switch,
     values: &[Value],
 ) -> Result<bool, EvalError> {
-    let fields = &sts.gates[switch.gate].fields;
-    let well_sorted = fields.len() == values.len()
-        && fields.iter().zip(values).all(|(field, value)| pool.has_sort(value, pool.var_info(*field).sort));
+    let fields = field_values(sts, switch, values);
+    holds_with(pool, sts, state, switch, values, &fields)
+}
+
+/// Returns whether `switch` can be taken in `state` with these field values, which are in `fields` too.
+fn holds_with(
+    pool: &TermPool,
+    sts: &Sts,
+    state: &ConcreteState,
+    switch: &Switch,
+    values: &[Value],
+    fields: &Valuation,
+) -> Result<bool, EvalError> {
+    let names = &sts.gates[switch.gate].fields;
+    let well_sorted = names.len() == values.len()
+        && names.iter().zip(values).all(|(field, value)| pool.has_sort(value, pool.var_info(*field).sort));
     if state.loc != switch.source || !well_sorted {
         return Ok(false);
     }
-    pool.holds(switch.guard, &(&field_values(sts, switch, values), &state.values))
+    pool.holds(switch.guard, &(fields, &state.values))
 }
 
 /// Returns the state after `switch`, which must be enabled in `state` with these field values.
@@ -103,10 +116,19 @@ pub fn successor(
     switch: &Switch,
     values: &[Value],
 ) -> Result<ConcreteState, EvalError> {
-    let fields = field_values(sts, switch, values);
+    update(pool, state, switch, &field_values(sts, switch, values))
+}
+
+/// Returns the state after `switch` with these field values.
+fn update(
+    pool: &TermPool,
+    state: &ConcreteState,
+    switch: &Switch,
+    fields: &Valuation,
+) -> Result<ConcreteState, EvalError> {
     let mut after = state.values.clone();
     for &(var, term) in &switch.update {
-        after.set(var, pool.eval(term, &(&fields, &state.values))?);
+        after.set(var, pool.eval(term, &(fields, &state.values))?);
     }
     for &clock in &switch.resets {
         after.set(clock, Value::Real(Rational::ZERO));
@@ -130,8 +152,12 @@ pub fn successors(
     };
     let mut found = Vec::new();
     for (id, switch) in sts.switches_from(state.loc) {
-        if switch.gate == gate && is_enabled(pool, sts, state, switch, values)? {
-            found.push(ConcreteSuccessor { switch: id, state: successor(pool, sts, state, switch, values)? });
+        if switch.gate != gate {
+            continue;
+        }
+        let fields = field_values(sts, switch, values);
+        if holds_with(pool, sts, state, switch, values, &fields)? {
+            found.push(ConcreteSuccessor { switch: id, state: update(pool, state, switch, &fields)? });
         }
     }
     Ok(found)

@@ -104,11 +104,10 @@ impl HistoryView<'_> {
         }
         self.show_timeline(out, core)?;
         if let Some(states) = &core.since {
-            writeln!(
-                out,
-                "before them nothing runs, and the model is in {}",
-                count_noun(states.len(), "possible state")
-            )?;
+            match states.len() {
+                1 => writeln!(out, "before them nothing runs, and the model is in this state:")?,
+                n => writeln!(out, "before them nothing runs, and the model is in one of these {n} states:")?,
+            }
             for state in states.iter().take(LAST_OPERATIONS) {
                 writeln!(out, "  {}", self.show_state(state))?;
             }
@@ -124,6 +123,12 @@ impl HistoryView<'_> {
             Some(format!("{} = {}", self.model.pool.var_info(var.var).name, value(var.var)?))
         });
         shown.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns what lanes are sorted by: numbers as numbers, then other names.
+    pub(crate) fn lane_key(&self, client: u32) -> (u64, &str) {
+        let name = &self.history.clients[client as usize];
+        (name.parse().unwrap_or(u64::MAX), &**name)
     }
 
     /// Writes when the operations of the core ran: a lane for each client, whose columns are the calls and returns in
@@ -146,7 +151,7 @@ impl HistoryView<'_> {
         events.sort_unstable();
         let column = |event: u32| events.iter().position(|&other| other == event).unwrap_or(0) * COLUMN_WIDTH;
         let mut clients: Vec<u32> = operations.iter().map(|(_, operation)| operation.client).collect();
-        clients.sort_unstable();
+        clients.sort_by_key(|&client| self.lane_key(client));
         clients.dedup();
         let name = |client: u32| format!("client {}", self.history.clients[client as usize]);
         let width = clients.iter().map(|&client| name(client).len()).max().unwrap_or(0);

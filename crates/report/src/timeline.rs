@@ -87,7 +87,7 @@ impl TimelinePage<'_> {
         writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>")?;
         writeln!(out, "<div class=\"verdict {kind}\"><h1>{}</h1>", escape(&first))?;
         let last = told.lines().next_back().unwrap_or_default();
-        writeln!(out, "<p class=\"soft\">{}</p></div>", escape(last))?;
+        writeln!(out, "<p class=\"soft\">{}</p></div>", mark_code(&escape(last)))?;
         let order = self.find_order();
         if let HistoryVerdict::Inconsistent(core) = &self.view.judged.verdict {
             self.write_core(out, core, &order)?;
@@ -128,7 +128,8 @@ impl TimelinePage<'_> {
         }
         writeln!(out, "</ul>")?;
         if let Some(states) = &core.since {
-            writeln!(out, "<p>Before them nothing runs, and the model is in one of these states:</p>\n<ul>")?;
+            let which = if states.len() == 1 { "this state" } else { "one of these states" };
+            writeln!(out, "<p>Before them nothing runs, and the model is in {which}:</p>\n<ul>")?;
             for state in states.iter().take(crate::history::LAST_OPERATIONS) {
                 writeln!(out, "<li><code>{}</code></li>", escape(&self.view.show_state(state)))?;
             }
@@ -197,4 +198,12 @@ impl TimelinePage<'_> {
     ) -> io::Result<()> {
         write_lanes(out, &LanesView { page: self, core: self.core(), order, label, operations })
     }
+}
+
+/// Returns text with its parts between backquotes as code.
+fn mark_code(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    parts
+        .map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() })
+        .collect()
 }

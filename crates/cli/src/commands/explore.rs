@@ -6,7 +6,6 @@ mod launch;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -23,8 +22,7 @@ use ioxide_repair::{ReplayableRun, runs_of_record};
 use self::editor::FileEditor;
 use self::launch::SystemLauncher;
 use crate::args::ExploreArgs;
-use crate::commands::judge::history::write_timeline;
-use crate::commands::test::clients::HISTORY;
+use crate::commands::judge::history::{find_history, write_timeline};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{EndRequest, end_at_once, on_interrupt};
 use crate::system::SystemUnderTest;
@@ -96,8 +94,7 @@ fn recorded_runs(args: &ExploreArgs) -> Vec<ReplayableRun> {
 
 /// A recorded campaign or history, called by the path it was given as.
 fn recording(args: &ExploreArgs, model: &Model, path: &str) -> Result<Recording, CliError> {
-    let in_folder = Path::new(path).join(HISTORY);
-    let history = if in_folder.is_file() { in_folder.display().to_string() } else { path.to_owned() };
+    let history = find_history(path);
     if is_client_history(&history) {
         let mut solver = solver::make(&args.solver)?;
         let page = write_timeline(&mut model.clone(), &mut *solver, &args.model.file, &history)?;

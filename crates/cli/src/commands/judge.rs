@@ -4,6 +4,7 @@ pub mod history;
 
 use std::io::{self, Write};
 
+use ioxide_history::read::HistoryForm;
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
@@ -79,7 +80,14 @@ fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
              with \"time\" or \"after\"",
         )
     };
-    match record::read_runs(&args.trace)? {
+    let is_history = || {
+        CliError::usage(format!("`{}` is a history of several clients", args.trace)).help("add `--clients`")
+    };
+    let runs = record::read_runs(&args.trace).map_err(|error| {
+        // A directory of `test --clients --report` has no record.
+        if history::find_history(&args.trace) == args.trace { error } else { is_history() }
+    })?;
+    match runs {
         RunFile::Record(recorded) => {
             let run = record::choose_run(&recorded, args.number)?;
             record::require_steps(&recorded, run)?;
@@ -88,7 +96,10 @@ fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
             Ok(ReadTrace { trace, config: JudgeConfig::for_recorded_run(&recorded, run, ways) })
         }
         RunFile::Text(text) => {
-            let trace = plain_trace(model, &text).map_err(|error| misfit(error.to_string()))?;
+            let trace = plain_trace(model, &text).map_err(|error| {
+                let is_client_history = HistoryForm::recognise_start(text.lines().next().unwrap_or_default());
+                if is_client_history { is_history() } else { misfit(error.to_string()) }
+            })?;
             Ok(ReadTrace { trace, config: JudgeConfig::default() })
         }
     }

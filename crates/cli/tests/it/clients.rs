@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use ioxide_test_support::has_program;
+use ioxide_test_support::{has_program, test_seeds};
 use serde_json::Value as Json;
 
-use crate::program::{command_in, print_in, printed};
+use crate::program::{command_in, print_in, printed, root};
 
 const MODEL: &str = "model Counter {
     input add
@@ -74,6 +77,8 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address, daemon_threads = True, True
 
 
+with open("pid", "w") as file:
+    file.write(str(os.getpid()))
 counter = Counter()
 with Server(("127.0.0.1", int(sys.argv[1])), Client) as server:
     server.serve_forever()
@@ -231,4 +236,71 @@ fn what_cannot_have_several_clients_is_refused() {
     let talker = "model M { output tick state s { t: emit tick -> s } }";
     fs::write(folder.path().join("counter.iox"), talker).expect("it works");
     refused(&["--sut", "counter", "--clients", "2"], 3, "is not sequential");
+}
+
+/// Every race of the server in `examples/concurrent`, and the faults that it needs.
+const RACES: [(&str, &[&str]); 8] = [
+    ("lost-update", &[]),
+    ("stale-cache", &[]),
+    ("torn-swap", &[]),
+    ("dirty-read", &[]),
+    ("early-answer", &["--faults", "kill"]),
+    ("double-retry", &[]),
+    ("lagging-copy", &[]),
+    ("shared-lock", &[]),
+];
+
+/// Threads collide by chance, but in 30 seconds they do.
+#[test]
+fn every_planted_race_is_found_with_at_most_six_operations() {
+    if !has_program("python3") {
+        return;
+    }
+    let folder = root().join("examples/concurrent");
+    for seed in test_seeds("IOXIDE_RACES", 1, 10) {
+        let seed = (seed + 1).to_string();
+        for (race, faults) in RACES {
+            let given = ["test", "kv.iox", "--sut", "kv", "--clients", "4", "--for", "30s", "--seed", &seed];
+            let mut command = command_in(&folder, &[&given[..], &["--no-shrink", "--json"], faults].concat());
+            let (text, code) = printed(&command.env("KV_RACE", race).output().expect("it works"));
+            assert_eq!(code, 1, "{race}, seed {seed}: {text}");
+            let json: Json = serde_json::from_str(text.lines().next().unwrap_or_default()).expect(&text);
+            let core = json["failure"]["history"]["core"].as_array().map_or(0, Vec::len);
+            assert!((1..=6).contains(&core), "{race}, seed {seed}: {core} operations, {json}");
+        }
+    }
+}
+
+/// A server that is stopped, and a command that has begun, are not left as they are.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_the_faults() {
+    if !has_program("python3") {
+        return;
+    }
+    let folder = folder();
+    let marks = || fs::read_to_string(folder.path().join("marks")).unwrap_or_default();
+    for faults in ["mark", "pause"] {
+        let args = ["test", "counter.iox", "--sut", "counter", "--clients", "2", "--for", "1h"];
+        let mut command = command_in(folder.path(), &[&args[..], &["--faults", faults]].concat());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let server = || fs::read_to_string(folder.path().join("pid")).unwrap_or_default();
+        let is_stopped = || {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", server())).unwrap_or_default();
+            stat.contains(") T ")
+        };
+        let deadline = Instant::now() + Duration::from_secs(300);
+        // The fault lasts long enough for it to be seen while it is active.
+        while if faults == "mark" { marks().lines().count() % 2 == 0 } else { !is_stopped() } {
+            assert!(Instant::now() < deadline, "no fault has begun");
+            thread::sleep(Duration::from_millis(5));
+        }
+        let sent = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
+        assert!(sent.expect("there is a `kill`").success());
+        let (text, code) = printed(&child.wait_with_output().expect("it ends"));
+        assert_eq!(code, 130, "{text}");
+        assert!(!Path::new(&format!("/proc/{}", server())).exists(), "{text}");
+    }
+    let marks = marks();
+    assert!(marks.lines().collect::<Vec<_>>().chunks(2).all(|pair| pair == ["begin", "end"]), "{marks}");
 }

@@ -138,3 +138,21 @@ fn the_json_has_the_names_that_scripts_rely_on() {
         (&true.into(), &serde_json::Value::Null)
     );
 }
+
+/// The directory of a campaign with clients is judged like its history; a history alone names the missing option.
+#[test]
+fn the_directory_of_a_campaign_is_judged() {
+    let folder = tempfile::tempdir().expect("it works");
+    for (name, to) in [("store.iox", "store.iox"), ("store.jsonl", "runs/history.jsonl")] {
+        let to = folder.path().join(to);
+        fs::create_dir_all(to.parent().expect("it is in a folder")).expect("it works");
+        fs::copy(root().join("examples/histories").join(name), to).expect("it works");
+    }
+    let (code, text) = ioxide(folder.path(), &["judge", "store.iox", "runs", "--clients"]);
+    assert_eq!(code, 0, "{text}");
+    for path in ["runs", "runs/history.jsonl"] {
+        let (code, text) = ioxide(folder.path(), &["judge", "store.iox", path]);
+        let says = text.contains("is a history of several clients") && text.contains("add `--clients`");
+        assert!(code == 2 && says, "{text}");
+    }
+}

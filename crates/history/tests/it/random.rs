@@ -145,7 +145,7 @@ fn store_guess(dice: &mut Dice, input: &Message) -> Message {
 }
 
 /// An operation of a random history.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RandomOperation {
     pub(super) client: usize,
     pub(super) input: Message,

@@ -1,8 +1,9 @@
-//! Random middle-sized histories against the testers of Stateright, which know nothing of our models.
+//! Random histories against the testers of Stateright, which know nothing of our models.
 //!
 //! `IOXIDE_MIDDLE_HISTORIES=10000 cargo test -p ioxide-history --test it stateright:: -- --nocapture` tries that many
 //! and prints the times of both.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use ioxide_history::{Consistency, HistoryConfig, HistoryVerdict, judge_history, prove_sequential};
@@ -64,9 +65,18 @@ struct MeasuredTimes {
 }
 
 #[test]
+fn small_histories_agree_with_stateright() {
+    compare_histories([2, 4, 5, 7], test_seeds("IOXIDE_HISTORIES", 1_000, 100_000));
+}
+
+#[test]
 fn middle_sized_histories_agree_with_stateright() {
     // Stateright has no memo of what it tried, so larger histories can take it minutes.
-    const SIZES: [usize; 4] = [6, 9, 12, 15];
+    compare_histories([6, 9, 12, 15], test_seeds("IOXIDE_MIDDLE_HISTORIES", 400, 10_000));
+}
+
+/// Compares the verdicts on a random history of a register for each of `seeds`, with these numbers of operations.
+fn compare_histories(sizes: [usize; 4], seeds: Range<u64>) {
     let reference = &MODELS[0];
     let mut model = model(reference.text);
     let names = model.clone();
@@ -75,11 +85,11 @@ fn middle_sized_histories_agree_with_stateright() {
     let sequential = prove_sequential(&mut cx).unwrap();
     let mut times: [MeasuredTimes; 4] = Default::default();
     let mut counts = [0u32; 2];
-    for seed in test_seeds("IOXIDE_MIDDLE_HISTORIES", 400, 10_000) {
+    for seed in seeds {
         let at = (seed % 4) as usize;
         let mut dice = Dice(seed.wrapping_mul(3) + 1);
         let clients = 2 + dice.roll(3) as usize;
-        let operations = random_history(&mut dice, reference, clients, SIZES[at]);
+        let operations = random_history(&mut dice, reference, clients, sizes[at]);
         let history = build(&names, &operations);
         for consistency in [Consistency::Linearizable, Consistency::Sequential] {
             let config = HistoryConfig { consistency, ..HistoryConfig::default() };
@@ -110,7 +120,7 @@ fn middle_sized_histories_agree_with_stateright() {
     let least = counts.iter().sum::<u32>() / 20;
     assert!(counts.iter().all(|&count| count > least), "{counts:?}");
     println!("{} without an order, {} with one; microseconds of one verdict:", counts[0], counts[1]);
-    for (size, times) in SIZES.iter().zip(&times) {
+    for (size, times) in sizes.iter().zip(&times) {
         let mean = |total: Duration| total.as_micros() / u128::from(times.histories.max(1));
         println!("{size} operations: ioxide {}, Stateright {}", mean(times.ours), mean(times.theirs));
     }

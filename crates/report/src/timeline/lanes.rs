@@ -54,17 +54,17 @@ impl EventColumns {
 /// Writes the picture.
 pub(super) fn write_lanes(out: &mut dyn Write, view: &LanesView<'_>) -> io::Result<()> {
     let history = view.page.view.history;
-    let mut rows: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut rows: BTreeMap<(u64, &str), Vec<usize>> = BTreeMap::new();
     let mut events = Vec::new();
     for &at in view.operations {
         let operation = &history.operations[at];
-        rows.entry(operation.client).or_default().push(at);
+        rows.entry(view.page.view.lane_key(operation.client)).or_default().push(at);
         events.push(operation.call);
         events.extend(operation.answer.as_ref().map(|answer| answer.ret));
     }
     events.sort_unstable();
-    let name = |client: u32| format!("client {}", history.clients[client as usize]);
-    let widest = rows.keys().map(|&client| name(client).chars().count()).max().unwrap_or(0);
+    let show_client = |name: &str| format!("client {name}");
+    let widest = rows.keys().map(|(_, name)| show_client(name).chars().count()).max().unwrap_or(0);
     let columns = EventColumns { events, left: widest as f64 * LETTER + 16.0 };
     let (width, height) = (columns.end(), TOP + rows.len() as f64 * LANE + 6.0);
     let label = escape(view.label);
@@ -74,7 +74,7 @@ pub(super) fn write_lanes(out: &mut dyn Write, view: &LanesView<'_>) -> io::Resu
         "<svg width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\">"
     )?;
     write_faults(out, view, &columns, height)?;
-    for (row, (&client, operations)) in rows.iter().enumerate() {
+    for (row, ((_, name), operations)) in rows.iter().enumerate() {
         let middle = TOP + (row as f64 + 0.5) * LANE;
         let end = columns.end();
         writeln!(
@@ -82,7 +82,7 @@ pub(super) fn write_lanes(out: &mut dyn Write, view: &LanesView<'_>) -> io::Resu
             "<text class=\"name\" x=\"6\" y=\"{:.0}\">{}</text><line class=\"lane\" x1=\"{:.0}\" y1=\"{middle:.0}\" \
              x2=\"{end:.0}\" y2=\"{middle:.0}\"/>",
             middle + 4.0,
-            escape(&name(client)),
+            escape(&show_client(name)),
             columns.left - 6.0,
         )?;
         for &at in operations {

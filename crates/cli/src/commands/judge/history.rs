@@ -1,6 +1,7 @@
 //! `ioxide judge --clients`: a history of concurrent clients.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use ioxide_history::read::{HistoryForm, HistoryMapping, HistoryMessageKind, read_history};
 use ioxide_history::write::write_edn;
@@ -18,6 +19,7 @@ use ioxide_symex::Ctx;
 use serde_json::{Map, Value as Json};
 
 use crate::args::{DEFAULT_MAX_CONFIGURATIONS, JudgeArgs, settings};
+use crate::commands::test::clients::HISTORY;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::{limit, load, project_file, write};
@@ -25,9 +27,10 @@ use crate::{limit, load, project_file, write};
 /// Judges the history and says why.
 pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::load_model(&args.file, &settings(&args.set, args.through.as_deref()))?;
-    let text = load::read_data(&args.trace)?;
+    let path = find_history(&args.trace);
+    let text = load::read_data(&path)?;
     let mapping = find_mapping(HistoryForm::recognise(&text))?;
-    let history = read_file(&args.trace, &model, &text, &mapping)?;
+    let history = read_file(&path, &model, &text, &mapping)?;
     if let Some(path) = &args.edn {
         let message = |label: &Label| message_fields(&model, label);
         write::write_named(path, |out| out.write_all(write_edn(&history, &mapping, &message).as_bytes()))?;
@@ -67,6 +70,12 @@ pub fn judge_client_history(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let mut out = io::stdout().lock();
     let told = if args.json { writeln!(out, "{}", view.to_json()) } else { view.show(&mut out) };
     exit::status_after_output(status, told)
+}
+
+/// Returns the path of the history in the directory `path`, if it is one that `test --report` has written; else `path`.
+pub fn find_history(path: &str) -> String {
+    let in_folder = Path::new(path).join(HISTORY);
+    if in_folder.is_file() { in_folder.display().to_string() } else { path.to_owned() }
 }
 
 /// Judges the history called `name` and returns its page.

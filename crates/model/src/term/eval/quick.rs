@@ -68,6 +68,13 @@ impl TermPool {
             TermNode::ToReal(a) => {
                 Value::Real(self.quick(*a, values, budget)?.as_int().expect("sort int").clone().into())
             }
+            TermNode::Concat(list) => {
+                let mut text = String::new();
+                for part in &**list {
+                    text.push_str(self.quick(*part, values, budget)?.as_str().expect("sort string"));
+                }
+                bearable(Value::Str(text.into())).map_err(QuickGivenUp::Failed)?
+            }
             TermNode::Construct(data, ctor, args) => {
                 let mut all = Vec::with_capacity(args.len());
                 for arg in &**args {
