@@ -20,7 +20,7 @@ use crate::runs::ReplayableRun;
 const OPEN_VALUE_BITS: f64 = 4.0;
 /// The bits that an observation costs of which the model says nothing, where the same message was seen like that
 /// before. Chosen by feel: what is repeated is no news, and still more than what a model predicts.
-const REPEATED_BITS: f64 = 1.0;
+const REPEATED_BITS: f64 = 0.25;
 /// The number of states of a belief that count for the prediction of an observation. Chosen by feel.
 const MAX_STATES: usize = 8;
 /// The number of steps of one run that are predicted. Chosen by feel: later ones repeat what the first have shown.

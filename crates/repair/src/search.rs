@@ -36,7 +36,7 @@ const MAX_RANKED: usize = 60;
 const MAX_PREDICTED_RUNS: usize = 16;
 /// The bits that a solution costs by which an input is not mentioned any more. Chosen by feel: a model that says
 /// nothing explains everything, but a missing guard of an input is a usual mistake.
-const SILENCED_BITS: f64 = 6.0;
+const SILENCED_BITS: f64 = 2.0;
 /// The time in which one candidate is judged by one run. Chosen by feel: usual ones need a hundredth of it, and one
 /// with steps that repeat for ever without a message would take all there is.
 const JUDGING_TIME: Duration = Duration::from_millis(400);

@@ -213,3 +213,30 @@ fn arguments_are_swapped_signs_changed_and_keys_of_maps_stored() {
         assert!(is_found, "{old}\n{}", texts.join("\n----\n"));
     }
 }
+
+/// The model takes the inputs that the system ignores: nothing is ever answered.
+#[test]
+fn a_negated_guard_of_an_input_is_turned_round() {
+    let right = "model Adder {
+    input add(p: -20..20)
+    output total(p: int)
+    output done
+    var x: int = 0
+    state idle {
+        take: on add when !(p < 1 || p > 10) { x = x + p } -> busy
+        end: emit done when x > 15 -> finished
+    }
+    state busy {
+        say: emit total(p: x) -> idle
+    }
+    state finished {}
+}
+";
+    let wrong = right.replace("!(p < 1 || p > 10)", "p < 1 || p > 10");
+    let runs = ["add(p: -1); -", "add(p: 11); -", "add(p: 0); -", "add(p: -7); -", "add(p: 20); -"];
+    let runs: Vec<_> = runs.iter().map(|text| run(text)).collect();
+    let found = repairs(&wrong, &runs).unwrap();
+    let texts: Vec<&str> =
+        found.proposals.iter().map(|it| it.edited.iter().next().unwrap().text.as_str()).collect();
+    assert!(texts.contains(&right), "{}", texts.join("\n----\n"));
+}
