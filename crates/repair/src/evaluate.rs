@@ -1,9 +1,13 @@
 //! The judgement of one model by recorded runs.
 
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::term::TermNode;
 use ioxide_run::judge::judge_watching;
+use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::{Belief, Ctx, Monitor, SwitchOffer, list_offers};
 use rustc_hash::FxHashSet;
@@ -14,8 +18,9 @@ use crate::runs::ReplayableRun;
 
 /// The bits that a value costs that the model leaves open. Chosen by feel: about one of ten usual values.
 const OPEN_VALUE_BITS: f64 = 4.0;
-/// The bits that an observation costs of which the model says nothing. Chosen by feel: more than any guess about it.
-const UNSPECIFIED_BITS: f64 = 8.0;
+/// The bits that an observation costs of which the model says nothing, where the same message was seen like that
+/// before. Chosen by feel: what is repeated is no news, and still more than what a model predicts.
+const REPEATED_BITS: f64 = 0.25;
 /// The number of states of a belief that count for the prediction of an observation. Chosen by feel.
 const MAX_STATES: usize = 8;
 /// The number of steps of one run that are predicted. Chosen by feel: later ones repeat what the first have shown.
@@ -45,8 +50,9 @@ pub(crate) fn judge_run(
     model: &mut Model,
     solver: &mut dyn Solver,
     run: &ReplayableRun,
+    halt: &Halt,
 ) -> Result<RunJudgement, RepairError> {
-    judge_with(model, solver, run, &mut |_, _, _, _| ())
+    judge_with(model, solver, (run, halt), &mut |_, _, _, _| ())
 }
 
 /// Judges a run and returns its failure; `None` if there is none.
@@ -57,7 +63,7 @@ pub(crate) fn failure_of(
 ) -> Result<Option<FailurePoint>, RepairError> {
     let mut collector = FailureCollector::default();
     let mut labels: Vec<Label> = Vec::new();
-    let judged = judge_with(model, solver, run, &mut |_, monitor, label, _| {
+    let judged = judge_with(model, solver, (run, &Halt::default()), &mut |_, monitor, label, _| {
         collector.note(monitor);
         labels.push(label.clone());
     })?;
@@ -65,33 +71,65 @@ pub(crate) fn failure_of(
     Ok(judged.is_forbidden().then(|| collector.into_failure(&cx, &labels)))
 }
 
-/// Returns the bits that the observations of a run cost where the model is known: the less it predicts, the more.
-pub(crate) fn prediction_bits(
-    model: &mut Model,
-    solver: &mut dyn Solver,
-    run: &ReplayableRun,
-) -> Result<f64, RepairError> {
-    let mut bits = 0.0;
-    judge_with(model, solver, run, &mut |cx, monitor, label, at| {
-        if at < MAX_PREDICTED {
-            bits += observation_bits(cx, monitor.belief(), label);
-        }
-    })?;
-    Ok(bits)
+/// The bits that the observations of runs cost where the model is known: the less it predicts, the more.
+#[derive(Debug, Default)]
+pub(crate) struct PredictionCost {
+    /// The bits so far.
+    pub(crate) bits: f64,
+    /// True if the model says nothing about some observation.
+    pub(crate) is_silent: bool,
+    /// The messages about which it said nothing; `None` is silence.
+    unspecified: FxHashSet<Option<GateId>>,
+}
+
+impl PredictionCost {
+    /// Adds the observations of a run.
+    pub(crate) fn add_run(
+        &mut self,
+        model: &mut Model,
+        solver: &mut dyn Solver,
+        run: &ReplayableRun,
+        halt: &Halt,
+    ) -> Result<(), RepairError> {
+        let judged = judge_with(model, solver, (run, halt), &mut |cx, monitor, label, at| {
+            if at < MAX_PREDICTED {
+                self.add_observation(cx, monitor.belief(), label);
+            }
+        })?;
+        self.is_silent |= judged.unspecified_at.is_some();
+        Ok(())
+    }
+
+    /// Adds the bits of `label` after `belief`: the logarithm of the number of observations that were as likely.
+    fn add_observation(&mut self, cx: &mut Ctx<'_>, belief: &Belief, label: &Label) {
+        let gate = match label {
+            Label::Output(gate, _) => Some(*gate),
+            Label::Quiescence => None,
+            Label::Input(..) | Label::Delay(_) => return,
+        };
+        self.bits += match belief {
+            Belief::Concrete(states) => predicted_bits(cx, states, gate),
+            Belief::Unspecified if self.unspecified.insert(gate) => unpredicted_bits(cx, gate),
+            Belief::Unspecified => REPEATED_BITS,
+            Belief::Symbolic(_) => 0.0,
+        };
+    }
 }
 
 fn judge_with(
     model: &mut Model,
     solver: &mut dyn Solver,
-    run: &ReplayableRun,
+    (run, halt): (&ReplayableRun, &Halt),
     watch: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, &Label, usize),
 ) -> Result<RunJudgement, RepairError> {
     let unfit = |reason| RepairError::UnfitRun { run: run.name.clone(), reason };
     let read = run.read(model).map_err(unfit)?;
     let mut cx = Ctx::new(model, solver);
     let labels = &read.trace.labels;
-    let judged = judge_watching(&mut cx, &read.trace, &read.config, &mut |cx, monitor, at| {
-        watch(cx, monitor, &labels[at], at);
+    let judged = cx.run_within(halt, |cx| {
+        judge_watching(cx, &read.trace, &read.config, &mut |cx, monitor, at| {
+            watch(cx, monitor, &labels[at], at);
+        })
     });
     Ok(RunJudgement {
         forbidden_at: judged.forbidden.is_some().then(|| judged.steps.saturating_sub(1)),
@@ -101,18 +139,15 @@ fn judge_with(
     })
 }
 
-/// Returns the bits that `label` costs after `belief`: the logarithm of the number of observations that were as likely.
-fn observation_bits(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> f64 {
-    let gate = match label {
-        Label::Output(gate, _) => Some(*gate),
-        Label::Quiescence => None,
-        Label::Input(..) | Label::Delay(_) => return 0.0,
-    };
-    let states = match belief {
-        Belief::Concrete(states) => states,
-        Belief::Unspecified => return UNSPECIFIED_BITS,
-        Belief::Symbolic(_) => return 0.0,
-    };
+/// Returns the bits of an observation about which nothing is predicted: any message of the system is as likely.
+fn unpredicted_bits(cx: &Ctx<'_>, gate: Option<GateId>) -> f64 {
+    let n_outputs = cx.sts.gates.iter().filter(|gate| gate.kind == GateKind::Output).count();
+    let n_fields = gate.map_or(0, |gate| cx.sts.gates[gate].fields.len());
+    ((n_outputs + 1) as f64).log2() + OPEN_VALUE_BITS * n_fields as f64
+}
+
+/// Returns the bits of an observation in one of `states`; `None` is silence.
+fn predicted_bits(cx: &mut Ctx<'_>, states: &BTreeSet<ConcreteState>, gate: Option<GateId>) -> f64 {
     let mut is_silence_possible = false;
     let mut known = FxHashSet::default();
     let mut offers: Vec<SwitchOffer> = Vec::new();

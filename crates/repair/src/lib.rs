@@ -130,7 +130,7 @@ pub fn has_failing_run(
     runs: &[ReplayableRun],
 ) -> Result<bool, RepairError> {
     for run in runs {
-        if evaluate::judge_run(model, solver, run)?.is_forbidden() {
+        if evaluate::judge_run(model, solver, run, &Halt::default())?.is_forbidden() {
             return Ok(true);
         }
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::candidates::{EditCandidate, candidates, strengthened};
 use crate::edit::{edited_sources, unified_diff};
 use crate::effect::{effect_of, is_same_behaviour};
-use crate::evaluate::{RunJudgement, failure_of, judge_run, prediction_bits};
+use crate::evaluate::{PredictionCost, RunJudgement, failure_of, judge_run};
 use crate::failure::FailurePoint;
 use crate::runs::ReplayableRun;
 use crate::scope::ModelScope;
@@ -35,8 +35,11 @@ const MAX_RANKED: usize = 60;
 /// The number of runs that predictions are made for, the failing ones first. Chosen by feel.
 const MAX_PREDICTED_RUNS: usize = 16;
 /// The bits that a solution costs by which an input is not mentioned any more. Chosen by feel: a model that says
-/// nothing explains everything.
-const SILENCED_BITS: f64 = 16.0;
+/// nothing explains everything, but a missing guard of an input is a usual mistake.
+const SILENCED_BITS: f64 = 2.0;
+/// The time in which one candidate is judged by one run. Chosen by feel: usual ones need a hundredth of it, and one
+/// with steps that repeat for ever without a message would take all there is.
+const JUDGING_TIME: Duration = Duration::from_millis(400);
 /// The number of ranked solutions that are compared with each other, so that each meaning is proposed once. Chosen by
 /// feel.
 const MAX_COMPARED: usize = 16;
@@ -129,7 +132,7 @@ impl<'r> Search<'r> {
         let mut failing: Vec<(RunJudgement, &ReplayableRun)> = Vec::new();
         let mut allowed: Vec<(RunJudgement, &ReplayableRun)> = Vec::new();
         for run in request.runs {
-            let judged = judge_run(model, solver, run)?;
+            let judged = judge_run(model, solver, run, &request.halt)?;
             if judged.is_forbidden() { failing.push((judged, run)) } else { allowed.push((judged, run)) }
         }
         if failing.is_empty() {
@@ -219,7 +222,7 @@ impl<'r> Search<'r> {
         };
         let (explained, has_progress) = self.explain_groups(&mut model, solver)?;
         let is_enough = explained == self.groups.len()
-            && self.failing.iter().all(|run| is_allowed(&mut model, solver, run));
+            && self.failing.iter().all(|run| is_allowed(&mut model, solver, run, &self.brief(JUDGING_TIME)));
         if !is_enough {
             let is_start = (explained > 0 || has_progress) && self.keeps_allowed(&mut model, solver);
             return is_start.then_some(SearchStart { node: next, explained });
@@ -236,7 +239,7 @@ impl<'r> Search<'r> {
     fn explain_groups(&self, model: &mut Model, solver: &mut dyn Solver) -> Option<(usize, bool)> {
         let (mut explained, mut has_progress) = (0, false);
         for &at in &self.groups {
-            match judge_run(model, solver, self.failing[at]).ok()? {
+            match judge_run(model, solver, self.failing[at], &self.brief(JUDGING_TIME)).ok()? {
                 judged if judged.is_unknown => return None,
                 RunJudgement { forbidden_at: Some(now), .. } => {
                     if now < self.forbidden_at[at] {
@@ -252,7 +255,7 @@ impl<'r> Search<'r> {
 
     /// Returns whether a model allows the runs that were allowed before.
     fn keeps_allowed(&self, model: &mut Model, solver: &mut dyn Solver) -> bool {
-        self.allowed.iter().all(|run| is_allowed(model, solver, run))
+        self.allowed.iter().all(|run| is_allowed(model, solver, run, &self.brief(JUDGING_TIME)))
     }
 
     /// Looks for a second edit after the starts that explain the most.
@@ -303,14 +306,15 @@ impl<'r> Search<'r> {
         solutions.truncate(MAX_RANKED);
         for solution in &mut solutions {
             let runs = self.failing.iter().chain(&self.allowed).take(MAX_PREDICTED_RUNS);
+            let mut predicted = PredictionCost::default();
             for run in runs {
-                let bits = prediction_bits(&mut solution.model, solver, run);
-                solution.cost += bits.unwrap_or(f64::INFINITY);
-                let silences = !self.has_unspecified
-                    && judge_run(&mut solution.model, solver, run)
-                        .is_ok_and(|judged| judged.unspecified_at.is_some());
-                solution.cost += if silences { SILENCED_BITS } else { 0.0 };
+                let halt = self.brief(JUDGING_TIME);
+                if predicted.add_run(&mut solution.model, solver, run, &halt).is_err() {
+                    predicted.bits = f64::INFINITY;
+                }
             }
+            let silences = predicted.is_silent && !self.has_unspecified;
+            solution.cost += predicted.bits + if silences { SILENCED_BITS } else { 0.0 };
         }
         solutions.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         solutions
@@ -349,8 +353,8 @@ impl<'r> Search<'r> {
 }
 
 /// Returns whether a model allows a run, and knows that it does.
-fn is_allowed(model: &mut Model, solver: &mut dyn Solver, run: &ReplayableRun) -> bool {
-    judge_run(model, solver, run).is_ok_and(|judged| !judged.is_forbidden() && !judged.is_unknown)
+fn is_allowed(model: &mut Model, solver: &mut dyn Solver, run: &ReplayableRun, halt: &Halt) -> bool {
+    judge_run(model, solver, run, halt).is_ok_and(|judged| !judged.is_forbidden() && !judged.is_unknown)
 }
 
 /// Returns the switches and initial values of a model as text, by which equal models are known.

@@ -87,6 +87,12 @@ fn rewrite_top(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mu
             methods(cx, expr, receiver, name.text.as_str(), args, found);
             offsets(cx, expr, ty, found);
         }
+        ExprKind::Call(_, args) => {
+            let args: Vec<&Expr> = args.iter().map(|arg| &arg.value).collect();
+            swapped_arguments(cx, &args, found);
+            signs(cx, &args, found);
+        }
+        ExprKind::Neg(inner) => found.push(Rewrite::of(expr.span, cx.scope.slice(inner.span), 2.5)),
         ExprKind::Over { .. } | ExprKind::Quantified { .. } => quantifiers(cx, expr, found),
         ExprKind::List(items) | ExprKind::Set(items) => drop_items(expr, items, cx, found),
         _ => (),
@@ -357,6 +363,27 @@ fn methods(
             found.push(Rewrite::of(expr.span, format!("!{}", cx.scope.slice(expr.span)), 2.0));
         }
         _ => (),
+    }
+}
+
+/// Two arguments in each other's place; the front end refuses those of other types.
+fn swapped_arguments(cx: RewriteContext<'_>, args: &[&Expr], found: &mut Vec<Rewrite>) {
+    for (at, first) in args.iter().enumerate() {
+        for second in &args[at + 1..] {
+            let [a, b] = [first, second].map(|arg| cx.scope.slice(arg.span));
+            let between = cx.scope.text.get(first.span.end as usize..second.span.start as usize);
+            if let Some(between) = between.filter(|_| a != b) {
+                found.push(Rewrite::of(first.span.to(second.span), format!("{b}{between}{a}"), 3.0));
+            }
+        }
+    }
+}
+
+/// The opposite of a number that is handed to a function.
+fn signs(cx: RewriteContext<'_>, args: &[&Expr], found: &mut Vec<Rewrite>) {
+    let names = args.iter().filter(|arg| matches!(arg.kind, ExprKind::Name(_)));
+    for arg in names.filter(|arg| cx.scope.type_of(arg, cx.fields).as_deref() == Some("int")) {
+        found.push(Rewrite::of(arg.span, format!("-{}", cx.scope.slice(arg.span)), 3.0));
     }
 }
 

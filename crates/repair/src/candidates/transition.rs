@@ -427,6 +427,7 @@ impl Site<'_> {
                     let others = others.into_iter().filter(|other| other != own);
                     all.extend(others.map(|other| Rewrite::of(value.span, other, bits)));
                     self.add_all(found, all, value, &format!("the new `{}`", name.text));
+                    self.other_targets(found, name, ty.as_deref());
                 }
                 UpdateKind::Put(name, key, value) => {
                     let role = format!("a part of `{}`", name.text);
@@ -441,6 +442,23 @@ impl Site<'_> {
             let reason = format!("{}: also `{name} = {value}`", self.name);
             let rewrite = self.with_update(&format!("{} = {value}", source_name(&name)), bits);
             self.add(found, vec![rewrite], reason);
+        }
+    }
+
+    /// Assigns the value to another variable of the same type.
+    fn other_targets(&self, found: &mut Vec<EditCandidate>, name: &Name, ty: Option<&str>) {
+        let is_assigned = |other: &str| {
+            self.transition().updates.iter().any(|update| match &update.kind {
+                UpdateKind::Assign(own, _) | UpdateKind::Put(own, ..) => own.text == other,
+                UpdateKind::Reset(_) => false,
+            })
+        };
+        let vars = self.scope.vars.iter().filter(|var| Some(&*var.ty) == ty && !is_assigned(&var.name));
+        let others: Vec<&TypedName> = vars.collect();
+        let bits = 3.0 + choice_bits(others.len()) / 2.0;
+        for var in others {
+            let reason = format!("{}: it assigns to `{}` in place of `{}`", self.name, var.name, name.text);
+            self.add(found, vec![Rewrite::of(name.span, source_name(&var.name), bits)], reason);
         }
     }
 
@@ -644,6 +662,17 @@ fn values_for(
                 }
             }
             add(if is_list { "[]".into() } else { "{}".into() });
+        }
+        map if map.starts_with("map<") => {
+            let of = map.strip_prefix("map<").and_then(|of| of.strip_suffix('>')).unwrap_or("");
+            let (key, item) = of.split_once(", ").unwrap_or((of, ""));
+            for one in scope.names_of_type(key, fields) {
+                add(format!("{written}.without({one})"));
+                for value in scope.names_of_type(item, fields) {
+                    add(format!("{written}.with({one}, {value})"));
+                }
+            }
+            add("{}".into());
         }
         _ => (),
     }

@@ -4,7 +4,7 @@ use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 use ioxide_repair::{RepairError, RepairRequest, Repairs, ReplayableRun, find_repairs};
-use ioxide_smt::halt::Halt;
+use ioxide_smt::halt::{AfterAsks, Halt};
 use ioxide_smt::stack::{SolverConfig, SolverStack, build_stack};
 
 /// Returns the model of the texts; `None` if they have errors.
@@ -49,7 +49,8 @@ pub fn repairs(text: &str, runs: &[ReplayableRun]) -> Result<Repairs, RepairErro
         max_proposals: 3,
         halt: Halt::default(),
         search_time: None,
-        halt_after: |_| Halt::default(),
+        // Comparisons of models without bounds would never end.
+        halt_after: |_| Halt::new(AfterAsks::new(3_000)),
     };
     find_repairs(&request, &mut solver())
 }
