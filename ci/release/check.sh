@@ -8,7 +8,7 @@
 #   tests      all tests, those of the measurements too
 #   package    the packages of the crates and of the editor extension
 #   program    the program: under 20 MB, `--version` under 5 ms, `check` under 20 ms
-#   install    Debian package, wheel, static program: made and tried
+#   install    `cargo install`, Debian package, wheel, static program: made and tried
 #   checksums  SHA256SUMS of what was made, in target/release-VERSION
 set -eu
 cd "${IOXIDE_RELEASE_ROOT:-$(dirname "$0")/../..}"
@@ -82,6 +82,9 @@ check_program() {
 
 check_install() {
     mkdir -p "$out"
+    installed=$(mktemp -d)
+    cargo install --locked --path crates/cli --root "$installed" && "$installed/bin/ioxide" demo
+    rm -rf "$installed"
     cp "$(./x deb | tail -n 1)" "$out"
     ./x wheel --locked
     wheel=$(ls -t "$target"/wheel/ioxide-"$version"-*.whl | head -n 1)

@@ -27,7 +27,7 @@ def represent(item: pytest.Item, error: Exception, traceback: Any) -> ReprExcept
     path, line = _place(item, traceback)
     if isinstance(error, ModelFailure):
         message, reasons = _reasons(item.config, error)
-        entries: List[Any] = [ReprEntryNative([error.story.rstrip() + "\n", _again(item, error), "\n"])]
+        entries: List[Any] = [ReprEntryNative([_story(error), _again(item, error), "\n"])]
         at = ReprFileLocation(path, line, "does not conform to its model")
         entries.append(ReprEntry([f"E   {text}" for text in reasons], None, None, at, "long"))
     else:
@@ -36,6 +36,12 @@ def represent(item: pytest.Item, error: Exception, traceback: Any) -> ReprExcept
     first = message.splitlines()[0] if message else ""
     crash, shown = ReprFileLocation(path, line, first), ReprTraceback(entries, None, "native")
     return ReprExceptionInfo(reprtraceback=shown, reprcrash=crash)
+
+
+def _story(error: ModelFailure) -> str:
+    """The failure as ioxide tells it, with the folder of the record in its commands, so that they can be copied."""
+    folder = "DIR" if error.records is None else shlex.quote(str(error.records))
+    return error.story.rstrip().replace("`ioxide report DIR ", f"`ioxide report {folder} ") + "\n"
 
 
 def _reasons(config: pytest.Config, error: ModelFailure) -> Tuple[str, List[str]]:

@@ -348,6 +348,10 @@ class Machines(PytestRun):
         self.assertRegex(done.stdout, r"test_machines.py:\d+: does not conform to its model")
         self.assertIn('message="got value(n: ', self.read("junit.xml"))
         # The commands work as they stand.
+        self.assertNotIn("report DIR", done.stdout)
+        script = re.findall(r"`ioxide (report \S+ --script python)`", done.stdout)[0].split()
+        printed = subprocess.run([str(PROGRAM), *script], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(printed.returncode, 0, printed.stdout + printed.stderr)
         again = self.pytest("--lf", "-x", FAULT="1")
         self.assertIn("1 failed", again.stdout)
         self.assertNotIn("passed", again.stdout)
