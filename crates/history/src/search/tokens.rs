@@ -329,17 +329,19 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Returns whether an operation can be placed now without loss: it fits, changes nothing, and no storer that
-    /// returned before its call could still get a later place.
+    /// returned before its call, or before that of one in front of it, could still get a later place.
     fn changes_nothing(&mut self, configuration: &TokenConfiguration, operation: usize) -> bool {
         let SearchedOperation { class, call, .. } = self.operations[operation];
         if !self.space.is_pure(class) {
             return false;
         }
+        // A token after it may have to come after everything that is placed.
+        let floor = configuration.floor.max(call);
         let is_late = |at: usize| {
             let Storer { ret, .. } = self.class.storers[at];
-            configuration.next_lo < ret && ret < call
+            configuration.next_lo < ret && ret < floor
         };
-        if self.list_pending(configuration, call).any(is_late) {
+        if self.list_pending(configuration, floor).any(is_late) {
             return false;
         }
         let outcomes = self.outcomes_of(configuration.state, class);

@@ -415,6 +415,15 @@ fn the_order_of_pushes_is_decided_when_items_are_taken() {
     assert!(judged.configurations < 20_000, "{}", judged.configurations);
 }
 
+/// Defect: the size was placed before the second push, which then could not come before the take any more.
+#[test]
+fn a_look_leaves_room_for_a_push_that_returned_earlier() {
+    let lines = "2 call push 0\n0 call size\n2 return pushed\n0 return count 1\n1 call push 1\n2 call size\n\
+        1 return pushed\n1 call take\n0 call take\n0 return taken 1\n1 return taken 0\n2 return count 0\n";
+    let (verdict, _) = queue(lines, TokenUse::AtOnce);
+    assert!(matches!(verdict, HistoryVerdict::Consistent(_)), "{verdict:?}");
+}
+
 #[test]
 fn a_search_without_tokens_stops_at_the_limit_of_memory() {
     let names = model(QUEUE);
