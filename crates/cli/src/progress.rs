@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 /// The instant of the last progress line of any kind, so that two do not overwrite each other.
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
+/// The time after which a line says how to stop. Chosen by feel: who waits longer wonders whether it ends.
+const ADVICE_AFTER: Duration = Duration::from_secs(20);
+
 /// One line on stderr, rewritten in place on a terminal, repeated now and then elsewhere.
 pub struct ProgressLine {
     started: Instant,
@@ -57,7 +60,7 @@ impl ProgressLine {
         self.shown = *last;
         let seconds = self.started.elapsed().as_secs();
         if self.terminal {
-            eprint!("\r\x1b[K{} ({seconds} s)", line())
+            eprint!("\r\x1b[K{} ({seconds} s{})", line(), advice(seconds))
         } else {
             eprintln!("{} ({seconds} s)", line())
         }
@@ -71,5 +74,22 @@ impl Drop for ProgressLine {
         if self.terminal && self.shown.is_some() {
             eprint!("\r\x1b[K");
         }
+    }
+}
+
+/// Returns how to stop what has taken so many seconds, if that is long.
+fn advice(seconds: u64) -> &'static str {
+    if seconds < ADVICE_AFTER.as_secs() { "" } else { "; Ctrl-C stops and shows what is known" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Defect: a newcomer waited ten minutes for `check --deep`.
+    #[test]
+    fn who_waits_long_is_told_how_to_stop() {
+        assert_eq!(advice(19), "");
+        assert!(advice(20).contains("Ctrl-C"));
     }
 }

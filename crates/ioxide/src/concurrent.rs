@@ -49,7 +49,7 @@
 //! - **One handle for each thread**, as a connection or the sender of a channel: [`check_handles`].
 //! - **Collisions are a matter of chance** with real threads, so a race may need many runs, and the same seed may find
 //!   it once and not again. With the feature `shuttle` and a system that uses the types of the crate `shuttle`
-//!   (`shuttle::sync::Mutex` for `std::sync::Mutex`), [`ConcurrentCheck::run_with_shuttle`] lets its scheduler choose
+//!   (`shuttle::sync::Mutex` for `std::sync::Mutex`), `ConcurrentCheck::run_with_shuttle` lets its scheduler choose
 //!   the interleavings: then the seed decides everything.
 //! - **Operations that never return** keep [`ConcurrentCheck::run`] waiting, as any test with a deadlock; with
 //!   `shuttle` a deadlock is a failure.

@@ -39,9 +39,9 @@ pub const STRING_FUNCTIONS: &[BuiltIn] = &[
     ),
     f(
         "substring",
-        &["from: int", "to: int"],
+        &["from: int", "count: int"],
         "string",
-        "the characters from `from` up to `to`, without that one",
+        "`count` characters from `from` on, or fewer if it ends before",
     ),
     f("index_of", &["part: string"], "int?", "where `part` occurs first, if it does"),
     f("to_int", &[], "int?", "the whole number it writes, if it does"),

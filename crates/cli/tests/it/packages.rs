@@ -136,3 +136,32 @@ fn a_program_with_libraries_is_not_static() {
     let checked = run_script("ci/musl/check.sh", &[PROGRAM], None);
     assert!(!checked.status.success() && text(&checked).contains("libc.so"), "{}", text(&checked));
 }
+
+/// The commands of the README, each with the file that tries it, and how.
+const WAYS_TO_INSTALL: [(&str, &str, &str); 6] = [
+    ("cargo install --path crates/cli", ".github/workflows/ci.yml", "installed/bin/ioxide demo"),
+    ("./x deb", "crates/cli/tests/it/packages.rs", "ci/debian/package.sh"),
+    ("./x wheel", ".github/workflows/ci.yml", "sh sdk/wheel/check.sh"),
+    ("./x musl", ".github/workflows/ci.yml", "sh ci/musl/check.sh"),
+    ("docker build -t ioxide .", ".github/workflows/ci.yml", "docker run --rm ioxide doctor"),
+    (
+        "sh ci/homebrew/formula.sh VERSION SHA256SUMS",
+        "crates/cli/tests/it/packages.rs",
+        "ci/homebrew/formula.sh",
+    ),
+];
+
+#[test]
+fn every_way_to_install_is_tried() {
+    let read = |file: &str| fs::read_to_string(root().join(file)).expect(file);
+    let readme = read("README.md");
+    let table = readme.split("| you want | command |").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let named: Vec<&str> =
+        table.expect("a table").lines().filter_map(|line| line.rsplit('`').nth(1)).collect();
+    assert_eq!(named, WAYS_TO_INSTALL.map(|(command, _, _)| command));
+    for (command, file, part) in WAYS_TO_INSTALL {
+        // The table above is in one of the files.
+        let n_elsewhere = usize::from(file.ends_with("packages.rs"));
+        assert!(read(file).matches(part).count() > n_elsewhere, "{file} does not try `{command}`");
+    }
+}

@@ -170,14 +170,7 @@ impl Parser<'_> {
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, name.span, message);
         let words = Verb::ALL.into_iter().map(|(_, word)| word);
         let diagnostic = match name.text.as_str() {
-            "receive" | "input" | "recv" => {
-                diagnostic.help("the system receives with `on`").fix(name.span, "on")
-            }
-            "send" if self.is_declared_as("input", self.slice_at(1)) => {
-                let text = format!("`{}` is an input, which the system receives with `on`", self.slice_at(1));
-                diagnostic.help(text).fix(name.span, "on")
-            }
-            "send" | "output" => diagnostic.help("the system sends with `emit`").fix(name.span, "emit"),
+            "receive" | "input" | "recv" | "send" | "output" => self.propose_verb(diagnostic, &name),
             "tau" => diagnostic.help("the system acts unseen with `internal`").fix(name.span, "internal"),
             text => match habit(text) {
                 Some(help) => diagnostic.help(help),
@@ -187,6 +180,22 @@ impl Parser<'_> {
         Err(self.report(
             diagnostic.help("a transition reads `label: on message when condition { updates } -> state`"),
         ))
+    }
+
+    /// Adds the verb that is meant by `name`: the direction of the message decides, where it is declared.
+    fn propose_verb(&self, diagnostic: Diagnostic, name: &Name) -> Diagnostic {
+        let message = self.slice_at(1);
+        let receives = matches!(name.text.as_str(), "receive" | "input" | "recv");
+        let (help, verb) = if receives && self.is_declared_as("output", message) {
+            (format!("`{message}` is an output, which the system sends with `emit`"), "emit")
+        } else if receives {
+            ("the system receives with `on`".to_owned(), "on")
+        } else if self.is_declared_as("input", message) {
+            (format!("`{message}` is an input, which the system receives with `on`"), "on")
+        } else {
+            ("the system sends with `emit`".to_owned(), "emit")
+        };
+        diagnostic.help(help).fix(name.span, verb)
     }
 
     /// Checks that a new part follows a complete transition; clauses out of order are named.

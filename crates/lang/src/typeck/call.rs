@@ -358,6 +358,12 @@ impl Checker<'_, '_> {
                         diagnostic.help("did you mean `starts_with`?").fix(name.span, "starts_with")
                     }
                     "endsWith" => diagnostic.help("did you mean `ends_with`?").fix(name.span, "ends_with"),
+                    "take" => diagnostic.help("the first `n` characters are `text.substring(0, n)`"),
+                    "drop" => {
+                        diagnostic.help("the characters from `n` on are `text.substring(n, text.length())`")
+                    }
+                    "substr" | "slice" => diagnostic
+                        .help("`text.substring(from, count)` has `count` characters, from `from` on"),
                     _ => suggest::suggest_nearest(diagnostic, name, known.iter().copied()),
                 };
                 diagnostic.note(format!("strings have `{}`", known.join("`, `")))

@@ -258,6 +258,13 @@ impl Checker<'_, '_> {
                 return self.concatenation(term, rest, span);
             }
         }
+        if let Err(reported) = first_term {
+            // Its sort decides what `+` means, so the others are only read for findings of their own.
+            for (_, operand) in rest {
+                let _ = self.infer(operand, None);
+            }
+            return Err(reported);
+        }
         let mut terms = vec![first_term.and_then(|term| self.require_number(term, first.span, "+"))];
         for (op, operand) in rest {
             let term = self.numeric(operand, if *op == AddOp::Add { "+" } else { "-" });

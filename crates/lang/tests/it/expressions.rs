@@ -2,6 +2,7 @@
 //! over numbers, names in backquotes. Each is read, laid out again, and computed.
 
 use crate::common::{load_text, render};
+use ioxide_lang::builtin::{BuiltIn, LIST_FUNCTIONS, STRING_FUNCTIONS};
 use ioxide_lang::{LoadOptions, format, load};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Sources;
@@ -51,6 +52,53 @@ fn guard_holds(text: &str, fields: &[Value]) -> bool {
         .map(|var| (var.var, pool.as_value(var.init.expect("it is there")).expect("it is there").clone()));
     let values: Valuation = gate.fields.iter().copied().zip(fields.iter().cloned()).chain(vars).collect();
     pool.holds(switch.guard, &values).expect("every variable has a value")
+}
+
+/// Defect: editors said that the second number of `substring` is where it ends.
+#[test]
+fn parts_of_strings_and_lists_are_what_editors_say() {
+    let about = |functions: &[BuiltIn], name: &str| {
+        functions.iter().find(|it| it.name == name).expect("it is there").parameters.join(", ")
+    };
+    assert_eq!(about(STRING_FUNCTIONS, "substring"), "from: int, count: int");
+    for (expr, expected) in [("substring(2, 3)", "cde"), ("substring(4, 9)", "ef"), ("substring(0, 0)", "")] {
+        assert_eq!(value("", "string", &format!("\"abcdef\".{expr}")), format!("{expected:?}"), "{expr}");
+    }
+    assert_eq!(about(LIST_FUNCTIONS, "slice"), "from: int, to: int");
+    assert_eq!(value("", "list<int>", "[0, 1, 2, 3, 4].slice(2, 3)"), "[2]");
+}
+
+/// Defect: an unknown function in a sum was followed by errors about the other operands, which were right.
+#[test]
+fn a_sum_with_an_unknown_operand_has_one_error() {
+    for (expr, message) in [
+        ("t.take(1) + t", "E0207 there is no function `take` of strings"),
+        ("t.slice(0, 1) + t + t", "E0207 there is no function `slice` of strings"),
+        ("u + t", "E0201 there is no name `u`"),
+    ] {
+        let items = format!("var t: string = \"\"\n input go\n state q {{ on go {{ t = {expr} }} }}");
+        assert_eq!(errors(&items), [message], "{expr}");
+    }
+}
+
+/// Defect: `recv b` proposed `on b` for an output.
+#[test]
+fn the_direction_of_a_message_decides_which_verb_is_proposed() {
+    for (word, message, verb) in [
+        ("send", "a", "on"),
+        ("send", "b", "emit"),
+        ("output", "a", "on"),
+        ("recv", "a", "on"),
+        ("recv", "b", "emit"),
+        ("receive", "b", "emit"),
+        ("receive", "unknown", "on"),
+        ("send", "unknown", "emit"),
+    ] {
+        let text = format!("model M {{ input a\n output b\n state s {{ x: {word} {message} -> s }} }}");
+        let (sources, loaded) = load_text("m.iox", &text);
+        let shown = render(&sources, &loaded.diagnostics);
+        assert!(shown.contains(&format!(": \"{verb}\"")), "{word} {message}:\n{shown}");
+    }
 }
 
 #[test]
