@@ -10,7 +10,8 @@ Both tools get the service, its description, its credentials and the same time, 
 
 A fault counts as found if a tool reports something that it does not report for the correct service. What a tool
 reports for the correct service is a false alarm; `alarms` in `service.json` has those that do not come in every run
-(checked by hand: the correct service replies in the same way). Results are kept in a file, so that one tool or one
+(checked by hand: the correct service replies in the same way); `unrelated` has those that belong to one fault and not
+to another. Results are kept in a file, so that one tool or one
 service can be measured again (`--tool`, `--only`).
 """
 
@@ -288,7 +289,8 @@ def cell(results, tool, name, config, fault):
     if result["verdict"] == "error":
         return "error", False
     alarms = false_alarms(results, tool, name, config) or []
-    found = [times for report, times in result["reports"].items() if report not in alarms]
+    others = [*alarms, *config.get("unrelated", {}).get(fault, [])]
+    found = [times for report, times in result["reports"].items() if report not in others]
     if not found:
         return "–", False
     seconds, requests = min(found)

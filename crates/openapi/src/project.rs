@@ -3,7 +3,7 @@
 use crate::credential::{self, Credential, CredentialPlace};
 use crate::document::OpenApiDocument;
 use crate::translate::{BodyKind, FieldLocation};
-use crate::translate::{DocumentedResponse, JsonWords, RequestOperation, Translator};
+use crate::translate::{DocumentedResponse, JsonWords, RequestOperation, Translator, WrongCredential};
 use crate::{ServiceOptions, StateRules};
 
 /// A pattern for the content types of JSON.
@@ -154,7 +154,7 @@ fn request_text(operation: &RequestOperation, credential: Option<&Credential>, p
             FieldLocation::Path | FieldLocation::Body | FieldLocation::Method => return None,
         };
         match &operation.wrong_credential {
-            Some(wrong) if wrong.place == place => {
+            Some(WrongCredential::Invalid(wrong)) if wrong.place == place => {
                 Some(format!("{} = {}", toml_string(&wrong.name), toml_string(wrong.wrong_value())))
             }
             Some(_) => None,

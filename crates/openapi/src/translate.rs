@@ -4,6 +4,7 @@ mod all_of;
 mod answer;
 mod check;
 mod compare;
+mod elsewhere;
 mod enumeration;
 mod guess;
 mod lifetime;
@@ -38,7 +39,9 @@ mod wrong_value;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::check::{TypeConditions, ValueWriter};
-pub(crate) use self::operation::{BodyKind, DocumentedResponse, FieldLocation, RequestOperation};
+pub(crate) use self::operation::{
+    BodyKind, DocumentedResponse, FieldLocation, RequestOperation, WrongCredential,
+};
 use self::resource::Resource;
 pub(crate) use self::rule::RuleBook;
 use self::shape::SortOf;

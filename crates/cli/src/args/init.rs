@@ -16,7 +16,8 @@ pub struct InitArgs {
     /// The kind of the system to test [default: asked in a terminal, else `python`].
     #[arg(long, alias = "kind", value_enum, conflicts_with = "openapi")]
     pub adapter: Option<StubArg>,
-    /// Makes model and configuration from this OpenAPI description (3.0 or 3.1, YAML or JSON): a file or an address.
+    /// Makes model and configuration from this OpenAPI description (Swagger 2.0, OpenAPI 3.0 or 3.1; YAML or JSON), a
+    /// file or an address.
     ///
     /// With `{port}` in the address, ioxide starts the service with `--start` and asks it for its description.
     #[arg(long, value_name = "FILE|URL", help_heading = "OpenAPI")]

@@ -84,7 +84,7 @@ impl Translator<'_> {
             }
             ResourceRole::Below => {
                 self.plan_below(resource, (at, answer), plan, method);
-                let is_shown = self.item_view(resource, answer).is_some();
+                let is_shown = self.item_view(resource, answer).is_some() && !self.makes_items_elsewhere(at);
                 if self.asked[at].method != "GET" && is_shown {
                     self.add_sum_rules(resource, (at, answer), plan, method);
                     self.plan_act(resource, (at, answer), plan, method);
@@ -114,7 +114,7 @@ impl Translator<'_> {
             }
             _ => {
                 let own = match resource.may_be_orphaned(&resource.asked) {
-                    Some(orphaned) => format!("!({}) || {orphaned}", resource.is_known(&resource.asked)),
+                    Some(orphaned) => format!("(!({}) || {orphaned})", resource.is_known(&resource.asked)),
                     None => format!("!({})", resource.is_known(&resource.asked)),
                 };
                 let condition = match (&parent, &of_parent) {
@@ -295,6 +295,7 @@ impl Translator<'_> {
             self.add_constant_rules(resource, view, plan, method);
         }
         plan.origin.push(format!("{method} changes the {} to what was sent.", resource.singular));
+        plan.updates.extend(self.forget_counts_elsewhere(resource));
         self.remember(resource, at, view.as_ref(), (&key, answer.status == "201"), plan);
     }
 
@@ -328,6 +329,8 @@ impl Translator<'_> {
             plan.updates.push(format!("{} = {}.without({key})", below.counts, below.counts));
         }
         plan.updates.extend(self.orphan_updates(resource));
+        plan.updates.extend(self.orphan_elsewhere_updates(resource));
+        plan.updates.extend(self.forget_counts_elsewhere(resource));
         plan.origin.push(format!("{method} removes the {}.", resource.singular));
     }
 
@@ -349,6 +352,7 @@ impl Translator<'_> {
         plan.updates
             .push(format!("{created} = if {deleted}.has({key}) then {created}.with({key}) else {created}"));
         plan.updates.push(format!("{deleted} = {deleted}.without({key})"));
+        plan.updates.extend(self.forget_counts_elsewhere(resource));
         let view = self.item_view(resource, answer);
         let value = view.as_ref().and_then(|view| Some((view, self.known_value(resource, view)?)));
         match value {

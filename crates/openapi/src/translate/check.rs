@@ -40,6 +40,17 @@ pub(crate) enum ValueCondition {
 }
 
 impl ValueCondition {
+    /// Returns the condition with another pattern in the place of `old`.
+    pub(crate) fn with_other_pattern(self, old: &str, new: &str) -> Self {
+        match self {
+            Self::All(all) => {
+                Self::All(all.into_iter().map(|one| one.with_other_pattern(old, new)).collect())
+            }
+            Self::Matches(pattern) if pattern == old => Self::Matches(new.to_owned()),
+            other => other,
+        }
+    }
+
     /// Returns the conjunction of two conditions.
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {

@@ -100,7 +100,13 @@ impl Translator<'_> {
         ));
         let mut wanted: Vec<String> = vec![format!("{}.keys().to_set()", resource.items)];
         wanted.extend(resource.written.iter().map(|(map, _)| format!("{map}.keys().to_set()")));
-        if !resource.parents.is_empty() {
+        let owner = resource.elsewhere.get(&at);
+        if let Some(owner) = owner {
+            wanted.truncate(1);
+            wanted = wanted.iter().filter_map(|keys| self.keys_in_owner(resource, owner, keys)).collect();
+        } else if !resource.orphaned.is_empty() && resource.parents.is_empty() {
+            wanted = wanted.iter().map(|keys| format!("({keys} - {})", resource.orphaned)).collect();
+        } else if !resource.parents.is_empty() {
             let beside: Vec<String> = resource
                 .parents
                 .iter()
@@ -119,7 +125,7 @@ impl Translator<'_> {
             // The service decides how long a page is: a list is known to be complete only if it has the total.
             let total = self.total_member(answer).filter(|_| list.is_open_page);
             let page = page.or(total.map(|total| format!(" && {place}.length() >= body.{total}")));
-            let can_be_whole = !list.is_open_page || page.is_some();
+            let can_be_whole = (!list.is_open_page || page.is_some()) && !wanted.is_empty();
             let all: Vec<String> =
                 wanted.iter().map(|keys| format!("{keys}.subset_of({{{key} for x in {place}}})")).collect();
             if can_be_whole {
@@ -165,7 +171,8 @@ impl Translator<'_> {
                 ));
             }
         }
-        for list in self.list_requests(at) {
+        // The number of items in one that contains them is not known.
+        for list in self.list_requests(at).into_iter().filter(|_| owner.is_none()) {
             self.add_page_rules(resource, answer, (&list, &place), plan, method);
         }
         let same = self.same_rules(resource, &view.record);

@@ -48,9 +48,18 @@ pub(crate) struct RequestOperation {
     /// True if answers come in several content types, one of them JSON, which is then requested.
     pub(crate) accepts_json: bool,
     pub(crate) answers: Vec<DocumentedResponse>,
-    /// The credential that is replaced by a wrong one.
-    pub(crate) wrong_credential: Option<Credential>,
+    /// The mistake in its credential, if that is not the right one.
+    pub(crate) wrong_credential: Option<WrongCredential>,
     pub(super) about: String,
+}
+
+/// A credential that is not the right one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WrongCredential {
+    /// It has a value that no service accepts.
+    Invalid(Credential),
+    /// The request does not have it.
+    Missing(Credential),
 }
 
 /// The body of an answer.

@@ -81,6 +81,17 @@ pub(crate) struct Resource {
     pub(crate) written: Vec<(String, String)>,
     /// The resource that contains the collection.
     pub(crate) parent: Option<usize>,
+    /// The operations that make or list items in another item: `/beds/{bed}/plants`, where an item is `/plants/{id}`.
+    pub(crate) elsewhere: BTreeMap<usize, ItemOwner>,
+}
+
+/// The items that contain those of a resource whose own path does not name them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ItemOwner {
+    /// The path of their collection; none if it is no resource with simple keys.
+    pub(crate) path: Option<String>,
+    /// The field of an item that says which of them contains it.
+    pub(crate) member: Option<RecordMember>,
 }
 
 impl Resource {
@@ -266,6 +277,7 @@ impl Translator<'_> {
             self.resources[at].parent = fits;
         }
         self.keep_nearest_roles();
+        self.find_roles_elsewhere(&shapes, &mut taken);
         self.add_written_maps(&mut taken);
         self.add_missing_answers();
         self.find_singletons(&shapes, &mut taken);

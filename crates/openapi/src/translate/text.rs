@@ -9,10 +9,14 @@ use super::shape::{JsonKind, SortOf};
 use super::unread::UnreadKeywords;
 use crate::node::SpecNode;
 
+/// UUIDs, and those in small letters.
+pub(super) const UUID: &str = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+pub(super) const LOWER_CASE_UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+
 /// The formats whose values are checked, and their patterns. A date with time may lack its offset in an answer, which
 /// many services leave out.
 const FORMATS: [(&str, &str); 8] = [
-    ("uuid", "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"),
+    ("uuid", UUID),
     ("date", "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"),
     (
         "date-time",

@@ -194,8 +194,9 @@ impl Translator<'_> {
         let is_named = |role: &ResourceRole| *role != ResourceRole::Sweep;
         let of = |resource: &'_ Resource| resource.roles.get(&at).copied();
         let mut all = self.resources.iter().filter_map(|resource| Some((resource, of(resource)?)));
-        let named = all.clone().find(|(_, role)| is_named(role));
-        named.or_else(|| all.next())
+        // The item that the path names, rather than those inside it.
+        let named = all.clone().filter(|(_, role)| is_named(role));
+        named.min_by_key(|(resource, _)| resource.elsewhere.contains_key(&at)).or_else(|| all.next())
     }
 
     /// Returns the key of the item that the path of an operation names.

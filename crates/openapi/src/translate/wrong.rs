@@ -7,10 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::check::ValueCondition;
-use super::operation::{FieldOf, is_json};
+use super::operation::{FieldOf, WrongCredential, is_json};
 use super::{FieldLocation, RequestOperation, Translator, doc_comment, request_body};
+use crate::credential::{Credential, CredentialPlace};
 use crate::document::Operation;
-use crate::name;
+use crate::name::{self, TakenNames};
 use crate::node::SpecNode;
 
 /// The number of wrong values of one body or parameter. Chosen by feel: each is sent several times in a campaign.
@@ -168,26 +169,50 @@ impl<'t> Translator<'t> {
         self.add_wrong(at, &hint, field, values);
     }
 
-    /// Adds a request with wrong credentials, if the operation needs some and there are right ones.
+    /// Adds requests with wrong credentials and without any, if the operation needs some and there are right ones.
     fn find_wrong_credentials(&mut self, at: usize, operation: &Operation<'t>) {
         let Some(credential) = self.credential.clone().filter(|_| self.document.needs_credentials(operation))
         else {
             return;
         };
-        let asked = self.asked[at].clone();
-        let base = format!("{}_unauthorised", asked.name);
+        self.add_wrong_credentials(
+            at,
+            WrongCredential::Invalid(credential.clone()),
+            ("unauthorised", "wrong"),
+        );
+        self.add_wrong_credentials(at, WrongCredential::Missing(credential), ("unauthenticated", "missing"));
+    }
+
+    fn add_wrong_credentials(
+        &mut self,
+        at: usize,
+        credential: WrongCredential,
+        (suffix, state): (&str, &str),
+    ) {
+        let mut asked = self.asked[at].clone();
+        let base = format!("{}_{suffix}", asked.name);
         let rule = format!("{base}.accepted");
-        let about = "the credentials are wrong".to_owned();
+        let about = format!("the credentials are {state}");
         if self.rules.is_broken(&rule) {
             let method = self.method_of(at);
             self.rules.loosened.push(format!("{method} refuses a request in which {about}"));
             return;
         }
         let name = self.messages.fresh_name(&base);
-        let doc = doc_comment(&format!(
-            "A request that must be refused: {} with wrong credentials.",
-            self.method_of(at)
-        ));
+        let doc = doc_comment(&format!("A request that must be refused: {}; {about}.", self.method_of(at)));
+        if let WrongCredential::Missing(Credential { place: CredentialPlace::Header, name, .. }) = &credential
+        {
+            // The header of all requests is left out where a header of the request is `none`.
+            let mut taken = TakenNames::default();
+            asked.fields.iter().for_each(|field| drop(taken.fresh_name(&field.name)));
+            asked.fields.push(FieldOf {
+                name: taken.fresh_name("credentials"),
+                wire: name.clone(),
+                place: FieldLocation::Header,
+                sort: "string?".to_owned(),
+                check: ValueCondition::Says("@ == none".to_owned()),
+            });
+        }
         let request = RequestOperation {
             name: name.clone(),
             about: doc,

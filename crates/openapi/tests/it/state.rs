@@ -318,6 +318,11 @@ fn credentials_are_variables_of_the_environment() {
         };
         let made = translate(&text(scheme), &options).unwrap_or_else(|bad| panic!("{bad}"));
         says(&made, &[wanted, "input ask_unauthorised", "ask_unauthorised_401: emit ask_401"]);
+        says(&made, &["input ask_unauthenticated", "ask_unauthenticated_401: emit ask_401"]);
+        // Of a header that all requests have, only `none` leaves it out.
+        let is_header = wanted.starts_with("headers");
+        assert_eq!(made.project.contains("= \"{credentials}\""), is_header, "{}", made.project);
+        assert_eq!(made.model.contains("credentials == none"), is_header, "{}", made.model);
         let unset = ServiceOptions { variables: [].into(), ..options };
         let made = translate(&text(scheme), &unset).unwrap_or_else(|bad| panic!("{bad}"));
         assert!(!made.project.contains(&format!("\n{wanted}")), "{}", made.project);

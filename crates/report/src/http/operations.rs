@@ -119,20 +119,23 @@ impl OperationTable {
         self.rows.iter().any(|row| row.pointer.is_some())
     }
 
-    /// Returns the lines for people: a table, or for many operations their number and those covered least.
+    /// Returns the lines for people: a table, or for many operations their number and those covered least. Methods that
+    /// a path does not have are shown only if the table is to be full.
     #[must_use]
     pub fn lines(&self, is_full: bool) -> Vec<String> {
         if self.rows.is_empty() {
             return Vec::new();
         }
-        if self.rows.len() > MAX_OPERATIONS && !is_full {
+        let is_shown = |row: &&OperationCounts| is_full || !row.operation.starts_with(OTHER_METHODS);
+        let rows: Vec<&OperationCounts> = self.rows.iter().filter(is_shown).collect();
+        if rows.len() > MAX_OPERATIONS && !is_full {
             return vec![self.short_line()];
         }
         let name = |row: &OperationCounts| excerpt(&row.operation, MAX_NAME);
-        let width = self.rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
-        let digits = self.rows.iter().map(|row| row.requests.to_string().len()).max().unwrap_or(0);
+        let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
+        let digits = rows.iter().map(|row| row.requests.to_string().len()).max().unwrap_or(0);
         let mut lines = vec!["operations: requests, answers by status, transitions covered".to_owned()];
-        lines.extend(self.rows.iter().map(|row| {
+        lines.extend(rows.iter().map(|row| {
             let statuses: Vec<String> =
                 row.statuses.iter().map(|(status, n)| format!("{status}: {n}")).collect();
             let statuses = if statuses.is_empty() { "no answer".to_owned() } else { statuses.join(", ") };
@@ -192,6 +195,18 @@ mod tests {
             ]
         );
         assert!(OperationTable::new(&[]).lines(true).is_empty());
+    }
+
+    /// Defect: methods that paths do not have took the table away from a service with ten operations.
+    #[test]
+    fn other_methods_are_shown_only_if_the_table_is_to_be_full() {
+        let named = |name: String| OperationRecord { operation: name, ..operation() };
+        let many: Vec<OperationRecord> = (0..MAX_OPERATIONS)
+            .flat_map(|n| [named(format!("GET /{n}")), named(format!("{{method}} /{n}"))])
+            .collect();
+        let table = OperationTable::new(&many);
+        assert_eq!(table.lines(false).len(), MAX_OPERATIONS + 1);
+        assert_eq!(table.lines(true).len(), 2 * MAX_OPERATIONS + 1);
     }
 
     #[test]

@@ -84,6 +84,8 @@ struct ReplyValue {
     step: usize,
     /// True if an input before it held the same value: the reply repeats what the tester chose.
     is_echo: bool,
+    /// True if it is in a list, set or map, whose other items may be others in another run.
+    is_item: bool,
 }
 
 /// Finds the references of the inputs of a trace, walking along it.
@@ -145,7 +147,8 @@ impl<'f> ReferenceFinder<'f> {
         *nth += 1;
         for (path, value) in leaves_of(values) {
             let is_echo = self.chosen.contains(&value);
-            self.replies.push(ReplyValue { reply: reply.clone(), path, value, step, is_echo });
+            let is_item = is_in_collection(values, &path);
+            self.replies.push(ReplyValue { reply: reply.clone(), path, value, step, is_echo, is_item });
         }
     }
 
@@ -217,7 +220,9 @@ impl<'f> ReferenceFinder<'f> {
             };
             // A part of a text is no accident only if it is distinctive itself.
             let is_likely = is_likely && (is_distinctive || !matches!(part, ReplyPart::Words { .. }));
-            is_likely.then_some(((is_whole, link, !matches!(part, ReplyPart::Plus(_)), source.step), part))
+            let is_near = matches!(part, ReplyPart::Plus(_));
+            // A system that was not reset has more items in the next run, so the first of them is another one.
+            is_likely.then_some(((is_whole, link, !is_near, !source.is_item, source.step), part))
         };
         let ranked = self.replies.iter().filter_map(|source| Some((source, rank(source)?)));
         let best = ranked.max_by(|(_, (a, _)), (_, (b, _))| a.cmp(b));
@@ -300,6 +305,12 @@ pub fn leaves_of(values: &[Value]) -> Vec<(ValuePath, Value)> {
         collect_parts(value, &mut vec![at], &mut found);
     }
     found
+}
+
+/// Returns whether the part of a message at this position is in a collection.
+fn is_in_collection(values: &[Value], path: &[usize]) -> bool {
+    let outside = |length: usize| values.get(path[0]).and_then(|value| leaf_at(value, &path[1..length]));
+    (1..path.len()).any(|length| matches!(outside(length), Some(Value::Collection(_))))
 }
 
 /// Points `reference`, whose reply is lost, to another reply that is not; returns whether there is one.
