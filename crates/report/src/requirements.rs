@@ -178,7 +178,7 @@ impl RequirementTable {
         let mut line = format!("requirements: {} of {total} covered", covered.len());
         if !open.is_empty() {
             let names: Vec<String> = open.iter().map(|row| row.note.name.clone()).collect();
-            line.push_str(&format!("; not or partly: {}", crate::summary::lines::list_names(&names)));
+            line.push_str(&format!("; not fully covered: {}", crate::summary::lines::list_names(&names)));
         }
         Some(line)
     }
@@ -407,7 +407,10 @@ mod tests {
         assert_eq!(runs, ["1-2, 4", "2, 4", "5", ""]);
         assert_eq!(table.line().as_deref(), Some("requirements: 3 of 3 covered"));
         table.retract(&["b".to_owned()]);
-        assert_eq!(table.line().as_deref(), Some("requirements: 1 of 3 covered; not or partly: R-1, R-2"));
+        assert_eq!(
+            table.line().as_deref(),
+            Some("requirements: 1 of 3 covered; not fully covered: R-1, R-2")
+        );
     }
 
     #[test]
