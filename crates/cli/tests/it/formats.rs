@@ -2,10 +2,12 @@
 //! the files for continuous integration.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value as Json;
 
-use crate::program::{command, command_in, root, run};
+use crate::program::{PROGRAM, command, command_in, root, run};
 
 const SPEC: &str = "examples/brp/spec.iox";
 const FAULTY: &str = "model:examples/brp/m5.iox";
@@ -95,23 +97,43 @@ fn annotates_changes_on_github_only() {
     assert!(text.contains("::error file=m.iox,line="), "{text}");
 }
 
-/// The commands of the files for continuous integration have only options that there are.
+/// The commands of the files for continuous integration run: with a model and a system, and in a project without them.
+#[cfg(unix)]
 #[test]
-fn the_files_for_continuous_integration_use_options_that_exist() {
+fn the_files_for_continuous_integration_test_systems_and_projects() {
     for name in ["ci/github/action.yml", "ci/gitlab.yml"] {
         let text = fs::read_to_string(root().join(name)).expect(name);
+        let is_command = |line: &&str| line.contains("ioxide check ") || line.contains("ioxide test ");
         let commands: Vec<&str> = text
             .lines()
-            .filter_map(|line| line.trim_start_matches([' ', '-']).split("run: ").last())
+            .filter(|line| !line.trim_start().starts_with('#'))
+            .map(|line| line.trim_start_matches([' ', '-']).trim_start_matches("run: "))
+            .filter(is_command)
             .collect();
-        let commands: Vec<&str> =
-            commands.into_iter().filter(|line| line.starts_with("ioxide ") && !line.contains(':')).collect();
         assert_eq!(commands.len(), 2, "{name}: {commands:?}");
-        for line in commands {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let help = String::from_utf8(run(&[words[1], "--help"]).stdout).expect("text");
-            for option in words.iter().filter(|word| word.starts_with("--")) {
-                assert!(help.contains(option), "{name}: `{option}` in `{line}`");
+        for (model, sut, checked) in [("adder.iox", "model:adder.iox", true), ("", "", false)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            fs::copy(root().join("examples/adder.iox"), folder.path().join("adder.iox")).expect("a model");
+            let project = "[project]\nmodel = \"adder.iox\"\nsut = \"model:adder.iox\"\n";
+            fs::write(folder.path().join("ioxide.toml"), project).expect("a project");
+            let mut told = String::new();
+            for command in &commands {
+                let programs = Path::new(PROGRAM).parent().expect("the program is in a folder").display();
+                let path = std::env::var("PATH").unwrap_or_default();
+                let output = Command::new("sh")
+                    .args(["-ec", command])
+                    .current_dir(folder.path())
+                    .envs([("MODEL", model), ("SUT", sut), ("REPORT", "ioxide-report")])
+                    .env("ARGUMENTS", "--seed 1 --steps 30")
+                    .env("PATH", format!("{programs}:{path}"))
+                    .output()
+                    .expect("sh runs");
+                told += &String::from_utf8_lossy(&[output.stdout, output.stderr].concat());
+                assert!(output.status.success(), "{name}: {command}: {told}");
+            }
+            assert_eq!(told.contains("adder.iox: ok"), checked, "{told}");
+            for file in ["summary.md", "junit.xml"] {
+                assert!(folder.path().join("ioxide-report").join(file).exists(), "{name}: {file}: {told}");
             }
         }
     }
