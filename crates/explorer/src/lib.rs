@@ -146,7 +146,7 @@ impl Explorer {
     }
 
     /// Returns the model that is shown.
-    pub(crate) fn shown(&self) -> Arc<ShownModel> {
+    pub(crate) fn shown_model(&self) -> Arc<ShownModel> {
         Arc::clone(&self.shown.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

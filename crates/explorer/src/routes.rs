@@ -43,7 +43,7 @@ pub(crate) fn answer_route(explorer: &Explorer, path: &str, request: &ExplorerRe
         (HttpMethod::Get, ["explorer.js"]) => ExplorerResponse::ok("text/javascript; charset=utf-8", SCRIPT),
         (HttpMethod::Get, ["explorer.css"]) => ExplorerResponse::ok("text/css; charset=utf-8", STYLE),
         (HttpMethod::Get, ["icon.svg"]) => ExplorerResponse::ok("image/svg+xml", ICON),
-        (HttpMethod::Get, ["api", "model"]) => json_response(&explorer.shown().view),
+        (HttpMethod::Get, ["api", "model"]) => json_response(&explorer.shown_model().view),
         (HttpMethod::Get, ["api", "records"]) => json_response(&RecordsView::new(&explorer.records.list())),
         (HttpMethod::Get, ["api", "run", record, run]) => recorded_run(explorer, record, run, request),
         (HttpMethod::Get, ["history", record]) => history_page(explorer, record),

@@ -123,7 +123,7 @@ impl RequirementTable {
 
     /// The transitions that trace to no requirement; empty if the model names none at all.
     #[must_use]
-    pub fn untraced(&self) -> &[String] {
+    pub fn list_untraced(&self) -> &[String] {
         &self.untraced
     }
 
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn a_requirement_is_covered_when_all_that_traces_to_it_is() {
         let mut table = table();
-        assert_eq!(table.untraced(), ["c"]);
+        assert_eq!(table.list_untraced(), ["c"]);
         assert_eq!(statuses(&table), ["not covered", "not covered", "not covered", "a property"]);
         add(&mut table, 0, &["a"], &["b"], ("", RunOutcome::Pass));
         assert_eq!(statuses(&table), ["partly covered", "possibly covered", "not covered", "a property"]);
@@ -427,6 +427,6 @@ mod tests {
     #[test]
     fn a_model_without_requirements_lacks_none() {
         let table = RequirementTable::new(&[], &["a".to_owned()]);
-        assert!(table.untraced().is_empty() && table.line().is_none());
+        assert!(table.list_untraced().is_empty() && table.line().is_none());
     }
 }

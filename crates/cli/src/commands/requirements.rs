@@ -103,8 +103,8 @@ impl CoverageOfRecords {
                 line("contradicted by", &[plural(row.failures, "failing run")])?;
             }
         }
-        if !self.all.untraced().is_empty() {
-            writeln!(out, "transitions without a requirement: {}", list_names(self.all.untraced()))?;
+        if !self.all.list_untraced().is_empty() {
+            writeln!(out, "transitions without a requirement: {}", list_names(self.all.list_untraced()))?;
         }
         if self.records.is_empty() {
             return Ok(());
@@ -131,7 +131,7 @@ impl CoverageOfRecords {
             ];
             writeln!(out, "{}", cells.map(|cell| csv_cell(&cell)).join(","))?;
         }
-        let untraced = self.all.untraced().join("; ");
+        let untraced = self.all.list_untraced().join("; ");
         if !untraced.is_empty() {
             writeln!(out, ",no requirement,,,,,{},,,", csv_cell(&untraced))?;
         }
@@ -140,7 +140,7 @@ impl CoverageOfRecords {
 
     fn to_json(&self) -> Json {
         let rows: Vec<Json> = (0..).zip(self.all.rows()).map(|(at, row)| self.row_json(at, row)).collect();
-        json!({ "version": 1, "requirements": rows, "untraced": self.all.untraced() })
+        json!({ "version": 1, "requirements": rows, "untraced": self.all.list_untraced() })
     }
 
     fn row_json(&self, at: usize, row: &RequirementRow) -> Json {

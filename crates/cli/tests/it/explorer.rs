@@ -503,7 +503,7 @@ fn what_cannot_be_served_is_said_before_anything_else() {
 }
 
 /// A model in a folder of its own, and an explorer of it.
-fn edited() -> (tempfile::TempDir, std::path::PathBuf, Explorer) {
+fn explore_editable_model() -> (tempfile::TempDir, std::path::PathBuf, Explorer) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("m.iox");
     std::fs::write(&path, "model M { input go state s { a: on go -> s } }\n").expect("a model");
@@ -513,7 +513,7 @@ fn edited() -> (tempfile::TempDir, std::path::PathBuf, Explorer) {
 
 #[test]
 fn the_text_is_changed_walked_through_and_saved() {
-    let (_folder, path, explorer) = edited();
+    let (_folder, path, explorer) = explore_editable_model();
     let (_, source) = explorer.get("/api/source");
     let source: Json = serde_json::from_str(&source).expect("JSON");
     assert_eq!((&source["revision"], &source["saved"]), (&json!(0), &json!(true)));
@@ -586,7 +586,7 @@ fn a_change_that_explains_the_recorded_runs_is_tried() {
 
 #[test]
 fn the_file_is_out_of_reach_for_other_pages_and_paths() {
-    let (_folder, path, explorer) = edited();
+    let (_folder, path, explorer) = explore_editable_model();
     let before = std::fs::read_to_string(&path).expect("the file");
     let body = json!({ "text": "model N { }", "after": 0 }).to_string();
     for act in ["change", "save", "load"] {

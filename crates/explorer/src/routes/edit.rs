@@ -60,7 +60,7 @@ pub(crate) fn find_repairs(explorer: &Explorer, query: &RepairQuery) -> Explorer
 pub(crate) fn show_source(explorer: &Explorer) -> ExplorerResponse {
     match &explorer.edited {
         Ok(edited) => json_response(&SourceView::new(&mut lock(edited), &*edited.editor)),
-        Err(refusal) => json_response(&SourceView::refused(refusal)),
+        Err(refusal) => json_response(&SourceView::from_refusal(refusal)),
     }
 }
 

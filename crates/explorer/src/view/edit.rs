@@ -149,7 +149,7 @@ impl SourceView {
 
     /// Returns the view of a text that cannot be edited, with the reason.
     #[must_use]
-    pub fn refused(refusal: &str) -> Self {
+    pub fn from_refusal(refusal: &str) -> Self {
         Self {
             version: VERSION,
             refusal: refusal.to_owned(),

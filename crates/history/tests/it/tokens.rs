@@ -425,13 +425,19 @@ fn a_look_leaves_room_for_a_push_that_returned_earlier() {
 }
 
 #[test]
-fn a_search_without_tokens_stops_at_the_limit_of_memory() {
+fn searches_stop_at_the_limit_of_memory() {
     let names = model(QUEUE);
     let lines = pushes_at_once(8, 20, true);
-    let limits = SearchLimits { max_memory: 4 << 20, tokens: TokenUse::Never, ..SearchLimits::default() };
-    let judged =
-        judge(&names, &history(&names, &lines), &HistoryConfig { limits, ..HistoryConfig::default() });
-    let HistoryVerdict::Unknown(cause) = judged.verdict else { panic!("{:?}", judged.verdict) };
-    assert_eq!(cause, UnknownCause::Memory(4 << 20));
-    assert_eq!(cause.to_string(), "the limit of 4 megabytes for the search was reached");
+    for (tokens, max_memory) in [(TokenUse::Never, 4 << 20), (TokenUse::AtOnce, 1 << 20)] {
+        let limits = SearchLimits { max_memory, tokens, ..SearchLimits::default() };
+        let judged =
+            judge(&names, &history(&names, &lines), &HistoryConfig { limits, ..HistoryConfig::default() });
+        let HistoryVerdict::Unknown(cause) = judged.verdict else { panic!("{:?}", judged.verdict) };
+        assert_eq!(cause, UnknownCause::Memory(max_memory));
+        let megabytes = max_memory >> 20;
+        assert_eq!(
+            cause.to_string(),
+            format!("the limit of {megabytes} megabytes for the search was reached")
+        );
+    }
 }

@@ -187,9 +187,10 @@ pub(super) fn requirements_section(summary: &Summary) -> String {
     if table.rows().len() > MAX_NAMED {
         text.push_str(&format!("\nAnd {} more requirements.\n", table.rows().len() - MAX_NAMED));
     }
-    let untraced: Vec<String> = table.untraced().iter().take(MAX_NAMED).map(|name| code_span(name)).collect();
+    let untraced: Vec<String> =
+        table.list_untraced().iter().take(MAX_NAMED).map(|name| code_span(name)).collect();
     if !untraced.is_empty() {
-        let more = table.untraced().len() - untraced.len();
+        let more = table.list_untraced().len() - untraced.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         text.push_str(&format!("\nTransitions without a requirement: {}{more}.\n", untraced.join(", ")));
     }

@@ -192,7 +192,7 @@ fn requirement_lines(summary: &Summary) -> Vec<String> {
     if rows.len() > MAX_REQUIREMENTS {
         lines.push(format!("  and {} more requirements", rows.len() - MAX_REQUIREMENTS));
     }
-    let untraced = summary.requirements.untraced();
+    let untraced = summary.requirements.list_untraced();
     if !untraced.is_empty() {
         lines.push(format!("  transitions without a requirement: {}", list_names(untraced)));
     }

@@ -64,15 +64,15 @@ fn take_input(model: &mut ModelAdapter<'_>, input: &Label) -> Result<Vec<Arrived
     Ok(outputs)
 }
 
-fn ended() -> AdapterError {
+fn player_error() -> AdapterError {
     AdapterError::Broken("the model is not simulated any more".into())
 }
 
 impl SystemControl for PlayedControl {
     fn reset(&mut self) -> Result<(), AdapterError> {
         let (reply, answer) = channel();
-        self.0.send(PlayerTask::Reset(reply)).map_err(|_| ended())?;
-        answer.recv().map_err(|_| ended())?
+        self.0.send(PlayerTask::Reset(reply)).map_err(|_| player_error())?;
+        answer.recv().map_err(|_| player_error())?
     }
 }
 
@@ -100,7 +100,7 @@ impl PlayedClient {
                     self.heard.extend(outputs?);
                 }
                 Err(RecvTimeoutError::Timeout) => (),
-                Err(RecvTimeoutError::Disconnected) => return Err(ended()),
+                Err(RecvTimeoutError::Disconnected) => return Err(player_error()),
             }
         }
         Ok(self.heard.pop_front())
@@ -115,7 +115,7 @@ impl Adapter for PlayedClient {
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let (reply, answer) = channel();
-        self.tasks.send(PlayerTask::Input(input.clone(), reply)).map_err(|_| ended())?;
+        self.tasks.send(PlayerTask::Input(input.clone(), reply)).map_err(|_| player_error())?;
         self.asked = Some(answer);
         Ok(SentInput::default())
     }

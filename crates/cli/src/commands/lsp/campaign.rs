@@ -54,7 +54,7 @@ fn read_campaign(record: &Path, model: &Path) -> Option<LastCampaign> {
         match event.event {
             EventKind::CampaignStarted(told) => started = Some(told),
             EventKind::CampaignFinished(told) => finished = Some(told),
-            EventKind::Verdict(told) => failing.extend(told.explanation.iter().flat_map(contradicted)),
+            EventKind::Verdict(told) => failing.extend(told.explanation.iter().flat_map(list_contradicted)),
             _ => {}
         }
         Ok::<(), RecordError>(())
@@ -65,7 +65,7 @@ fn read_campaign(record: &Path, model: &Path) -> Option<LastCampaign> {
 }
 
 /// Returns the switches that a failing run should have taken, or that were refused where it failed.
-fn contradicted(explanation: &Explanation) -> impl Iterator<Item = String> {
+fn list_contradicted(explanation: &Explanation) -> impl Iterator<Item = String> {
     let refused = explanation.why_not.iter().map(|why| why.switch.clone());
     explanation.allowed.iter().filter_map(|allowed| allowed.switch.clone()).chain(refused)
 }
