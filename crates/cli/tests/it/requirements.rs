@@ -12,26 +12,26 @@ use crate::program::{check_in, print_in};
 const COUNTER: &str = r#"model Counter {
     input add(n: 0..3)
     output total(sum: int)
-    var sum: int = 0
+    var count: int = 0
     state idle {
         @req("R-1")
-        take: on add { sum = sum + n } -> busy
+        take: on add { count = count + n } -> busy
         @req("R-3")
         never: on add when n > 5 -> busy
     }
     @req("R-2")
     state busy {
         @req("R-1")
-        small: emit total(sum: sum) when sum < 4 -> idle
-        large: emit total(sum: 0) when sum >= 4 { sum = 0 } -> idle
+        small: emit total(sum: count) when count < 4 -> idle
+        large: emit total(sum: 0) when count >= 4 { count = 0 } -> idle
     }
     any {
-        unseen: internal when sum < 0 -> idle
+        unseen: internal when count < 0 -> idle
     }
     @req("R-4")
     test "one" { send add(n: 2)  expect total(sum: 2) }
     @req("R-5")
-    positive: always sum >= 0
+    positive: always count >= 0
 }
 "#;
 
@@ -139,7 +139,7 @@ fn requirements_are_covered_by_the_runs_that_took_their_transitions() {
 fn what_a_failing_run_contradicts_is_said() {
     let folder = folder();
     let folder = folder.path();
-    let wrong = COUNTER.replace("total(sum: sum) when sum < 4", "total(sum: sum + 1) when sum < 4");
+    let wrong = COUNTER.replace("total(sum: count) when", "total(sum: count + 1) when");
     fs::write(folder.join("wrong.iox"), wrong).expect("a file");
     test(folder, "model:wrong.iox", &["--seed", "1"], 1);
     let json = requirements(folder, 1);
