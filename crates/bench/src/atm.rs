@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use ioxide_cli::args::{BenchArgs, SolverArgs};
+use ioxide_args::{BenchArgs, SolverArgs};
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;

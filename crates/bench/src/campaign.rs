@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use ioxide_args::BenchArgs;
 use ioxide_campaign::drive::{CampaignDrive, CampaignObserver, ObserverRequest};
 use ioxide_campaign::engine::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 use ioxide_campaign::gather::GatheredParts;
@@ -19,7 +20,6 @@ use ioxide_campaign::scan::ScannedPart;
 use ioxide_campaign::schedule::{CampaignTally, ScheduleConfig};
 use ioxide_campaign::simulate::{Cluster, Simulated, simulate};
 use ioxide_campaign::units::UnitSet;
-use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use serde_json::{Value as Json, json};

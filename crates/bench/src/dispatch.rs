@@ -1,8 +1,8 @@
 //! Dispatch of the measurement that was requested, whole or in parts.
 
 use clap::ValueEnum as _;
+use ioxide_args::{BenchArgs, BenchName, MergeArgs};
 use ioxide_campaign::gather::GatheredParts;
-use ioxide_cli::args::{BenchArgs, BenchName, MergeArgs};
 use ioxide_cli::commands::bench::Benches;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::unit_command;

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ioxide_cli::args::BenchArgs;
+use ioxide_args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::{load, solver};
 use ioxide_model::trace::Trace;

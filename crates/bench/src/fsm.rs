@@ -12,7 +12,7 @@ mod pairs;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use ioxide_cli::args::BenchArgs;
+use ioxide_args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_fsm::mealy::SuiteModel;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use ioxide_cli::args::BenchArgs;
+use ioxide_args::BenchArgs;
 use ioxide_cli::commands::judge::history::read_file;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::{limit, solver};

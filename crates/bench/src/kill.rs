@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 
-use ioxide_cli::args::{BenchArgs, DecideArgs, MutantArgs};
+use ioxide_args::{BenchArgs, DecideArgs, MutantArgs};
 use ioxide_cli::commands::kill;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;

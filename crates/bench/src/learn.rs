@@ -13,7 +13,7 @@ mod peers;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-use ioxide_cli::args::BenchArgs;
+use ioxide_args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_fsm::mealy::{InputId, Mealy};

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use ioxide_cli::args::{BenchArgs, SolverArgs};
+use ioxide_args::{BenchArgs, SolverArgs};
 use ioxide_cli::commands::kill::workers;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::solver::SolverRequest;

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ioxide_cli::args::BenchArgs;
+use ioxide_args::BenchArgs;
 use ioxide_cli::commands::repair::{compile, read_runs};
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;

@@ -7,7 +7,7 @@
 
 use std::io::{self, Write};
 
-use ioxide_cli::args::BenchArgs;
+use ioxide_args::BenchArgs;
 use ioxide_cli::exit::{self, CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_model::concrete::{self, ConcreteState};

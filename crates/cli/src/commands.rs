@@ -37,8 +37,9 @@ pub(crate) mod test;
 mod traces;
 mod watch;
 
+use ioxide_args::{CliArgs, CliCommand};
+
 use self::bench::BenchHost;
-use crate::args::{CliArgs, CliCommand};
 use crate::exit::{CliError, ExitStatus};
 
 /// Runs the command of the command line.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::io;
 use std::process::ExitCode;
 
+use ioxide_args::SuiteChoiceError;
 use ioxide_project::ProjectError;
 
 /// The documented exit codes.
@@ -96,6 +97,12 @@ impl CliError {
 impl From<ProjectError> for CliError {
     fn from(error: ProjectError) -> Self {
         Self { status: ExitStatus::Usage, message: error.to_string(), help: error.help().map(str::to_owned) }
+    }
+}
+
+impl From<SuiteChoiceError> for CliError {
+    fn from(error: SuiteChoiceError) -> Self {
+        Self { status: ExitStatus::Usage, message: error.to_string(), help: error.help() }
     }
 }
 

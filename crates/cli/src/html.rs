@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ioxide_args::SolverArgs;
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::index::IndexVec;
 use ioxide_model::source::Sources;
@@ -17,7 +18,6 @@ use ioxide_smt::halt::Halted;
 use ioxide_testgen::purpose::Criterion;
 use thiserror::Error;
 
-use crate::args::SolverArgs;
 use crate::commands::test::hint::facts_of_record;
 use crate::exit::CliError;
 use crate::purpose_search;

@@ -19,10 +19,8 @@ macro_rules! eprintln {
 }
 
 mod annotations;
-pub mod args;
 mod colours;
 pub mod commands;
-mod date;
 pub mod exit;
 mod html;
 mod identity;
@@ -45,18 +43,38 @@ pub mod solver;
 pub mod system;
 mod timing;
 pub mod unit_command;
-mod values_file;
 mod write;
 
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::{self, ExitCode};
+use std::{env, panic};
+
+use ioxide_args::{CliArgs, ParseError};
 use ioxide_model::counted;
 
 pub use self::commands::bench::BenchHost;
 
 /// Runs the command of the command line; measurements are taken by `host`.
-pub fn program(host: &BenchHost<'_>) -> std::process::ExitCode {
+pub fn program(host: &BenchHost<'_>) -> ExitCode {
     limit::start_clock();
-    let mut args = args::parse_command_line();
+    let mut args = read_command_line();
     limit::set_limit(args.command.limit_mut().and_then(|limit| limit.time_limit));
-    let outcome = std::panic::catch_unwind(|| commands::run_command(args, host));
+    let outcome = panic::catch_unwind(|| commands::run_command(args, host));
     exit::finish(outcome)
+}
+
+/// Returns what was typed; ends the program if that was a question, or if it is wrong.
+fn read_command_line() -> CliArgs {
+    let words: Vec<OsString> = env::args_os().collect();
+    if ioxide_args::is_version_query(&words) {
+        // As clap: that nobody reads it is no error.
+        let _ = writeln!(io::stdout(), "{}", ioxide_args::VERSION_LINE);
+        process::exit(0);
+    }
+    match ioxide_args::parse_words(&words, &project_file::open_project) {
+        Ok(args) => args,
+        Err(ParseError::Words(error)) => error.exit(),
+        Err(ParseError::Suite(error)) => exit::end_with(&error.into()),
+    }
 }

@@ -10,9 +10,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use ioxide_args::{LimitArgs, TimeLimit};
 use ioxide_smt::halt::{Halt, Halted, Signal};
 
-use crate::args::{LimitArgs, TimeLimit};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, STOP};
 use crate::progress::ProgressLine;

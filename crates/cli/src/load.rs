@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
+use ioxide_args::THROUGH;
 use ioxide_lang::{LoadOptions, LoadedText};
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
-use crate::args::THROUGH;
 use crate::exit::{CliError, ExitStatus};
 use crate::{limit, render};
 

@@ -5,22 +5,13 @@
 
 use std::fs;
 
+use ioxide_args::THROUGH;
 use ioxide_model::sts::Model;
-use ioxide_project::PlayedName;
+use ioxide_project::{PlayedName, SpecSource};
 use ioxide_testgen::mutate::find_mutant;
 
-use crate::args::THROUGH;
 use crate::exit::CliError;
 use crate::load;
-
-/// The specification that a system is tested against.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SpecSource<'a> {
-    /// Its file.
-    pub file: &'a str,
-    /// Its constants, as `NAME=VALUE`.
-    pub set: &'a [String],
-}
 
 /// Returns the constants that hold: those of the specification if it is the same file, then those of the name.
 pub fn played_constants(name: &PlayedName<'_>, spec: SpecSource<'_>) -> Result<Vec<String>, CliError> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ioxide_project::{Project, SystemSource};
+use ioxide_project::{Project, ProjectError, SystemSource};
 
 use crate::exit::CliError;
 
@@ -10,7 +10,7 @@ use crate::exit::CliError;
 static PROJECT: Mutex<Option<Arc<Project>>> = Mutex::new(None);
 
 /// Returns the project file of the current directory; `None` if there is none.
-pub fn open_project() -> Result<Option<Arc<Project>>, CliError> {
+pub fn open_project() -> Result<Option<Arc<Project>>, ProjectError> {
     let mut known = PROJECT.lock().unwrap_or_else(PoisonError::into_inner);
     if known.is_none() {
         *known = Project::read()?.map(Arc::new);
@@ -20,5 +20,5 @@ pub fn open_project() -> Result<Option<Arc<Project>>, CliError> {
 
 /// Returns the system that `text` is: `kind:...`, or a name in the project file.
 pub fn find_system(text: &str) -> Result<SystemSource, CliError> {
-    SystemSource::find(text, open_project)
+    Ok(SystemSource::find(text, open_project)?)
 }

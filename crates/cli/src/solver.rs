@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use ioxide_args::SolverArgs;
 use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::SolverLimits;
 use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, SolverStack, build_stack};
 
-use crate::args::SolverArgs;
 use crate::exit::CliError;
 
 /// A solver to be made, and the time it has.

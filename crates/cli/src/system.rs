@@ -10,7 +10,7 @@ use std::thread;
 
 use ioxide_model::sts::{GateId, Model};
 use ioxide_project::connect::ConnectError;
-use ioxide_project::{DescribedSystem, Instances, Project, SystemSource};
+use ioxide_project::{DescribedSystem, Instances, Project, SpecSource, SystemSource};
 use ioxide_record::event::OperationRecord;
 use ioxide_record::secrets::Secrets;
 use ioxide_run::clock::patience::Patience;
@@ -23,7 +23,6 @@ use ioxide_wire::adapter::{Adapter, AdapterError, ClockKind, Interrupt, RemoteCo
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::mutant_file;
-pub use crate::mutant_file::SpecSource;
 use crate::project_file;
 use crate::redaction;
 use crate::solver::SolverRequest;

@@ -1,7 +1,10 @@
 //! The measurement of time in tests of timed models: flags, else the project file, else defaults.
 
+use ioxide_record::calendar::format_date;
 use std::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use ioxide_args::{ClockArg, TimeArgs};
 use ioxide_model::sts::Model;
 use ioxide_record::clock::seconds;
 use ioxide_run::run::RunConfig;
@@ -9,7 +12,6 @@ use ioxide_run::shrink::ShrinkConfig;
 use ioxide_symex::Tolerance;
 use ioxide_wire::adapter::ClockKind;
 
-use crate::args::{ClockArg, TimeArgs};
 use crate::exit::CliError;
 use crate::system::SystemUnderTest;
 
@@ -66,4 +68,10 @@ pub fn clock(args: &TimeArgs, sut: &SystemUnderTest) -> Result<ClockKind, CliErr
         (ClockArg::Virtual, _) => Ok(ClockKind::Virtual),
         (ClockArg::Offered, _) => Ok(ClockKind::Offered),
     }
+}
+
+/// Returns the time as people write it: `2026-11-16 18:02 UTC`.
+pub fn current_date() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    format_date(i64::try_from(seconds).unwrap_or_default())
 }

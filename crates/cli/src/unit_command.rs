@@ -4,12 +4,13 @@
 //! stopped when the same command is given again. Units that are done in rounds are told what the rounds before have
 //! found.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use std::{env, fs};
 
+use ioxide_args::{PartArgs, without_part};
 use ioxide_campaign::engine::local::on_leash;
 use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter, SystemFacts};
 use ioxide_campaign::plan::{CampaignPlan, UnitNames, fingerprint};
@@ -22,23 +23,12 @@ use ioxide_model::suggest::nearest_name;
 use ioxide_project::PlayedName;
 use serde_json::{Value as Json, json};
 
-use crate::args::PartArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};
-use crate::{date, load, record};
+use crate::{load, record, timing};
 
 /// The time that a worker whose campaign is gone may take to end. Chosen by feel.
 const ORPHAN_EXIT_GRACE: Duration = Duration::from_secs(10);
-
-/// The options that say which part of a command to do, and whether a value follows.
-const OPTIONS: [(&str, bool); 6] = [
-    ("--plan", false),
-    ("--partition", true),
-    ("--unit", true),
-    ("--units", true),
-    ("--part", true),
-    ("--feedback", true),
-];
 
 /// A command that is made of units.
 pub trait UnitCommand {
@@ -97,7 +87,7 @@ pub fn run_units(
 ) -> Result<ExitStatus, CliError> {
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let (units, rounds, system) = (planned.names(), planned.rounds(), planned.system()?);
-    let plan = CampaignPlan { args: typed_command(), model, tool, units, rounds, system };
+    let plan = CampaignPlan { args: without_part(env::args().skip(1)), model, tool, units, rounds, system };
     if plan.units.count() > MAX_UNITS {
         let n = plan.units.count();
         return Err(CliError::usage(format!("the plan has {n} units, and at most {MAX_UNITS} are planned"))
@@ -120,7 +110,7 @@ pub fn run_units(
         round: (plan.rounds.count() > 1).then_some(open.number),
         feedback: feedback.as_ref().map(RoundFeedback::hash),
         // What depends on no system outside is the same whenever it is done.
-        started: plan.system.is_some().then(date::current_date),
+        started: plan.system.is_some().then(timing::current_date),
         ..Manifest::new(&plan, &asked)
     };
     let dir = args.part.as_deref().unwrap_or_default();
@@ -236,23 +226,6 @@ fn request_error(error: &RequestError, args: &PartArgs, names: &UnitNames) -> Cl
             stop.help("`--feedback FILE`, with the file that `ioxide merge` wrote, sets the round")
         }
     }
-}
-
-/// Returns the command line after the name of the program, without the options that select a part.
-fn typed_command() -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let option = OPTIONS.iter().find(|(name, _)| {
-            word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-        });
-        match option {
-            None => kept.push(word),
-            Some((_, true)) if !word.contains('=') => drop(words.next()),
-            Some(_) => (),
-        }
-    }
-    kept
 }
 
 /// Returns a fingerprint of all that the results of a command depend on: the texts of its model, and the files it

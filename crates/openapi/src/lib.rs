@@ -24,6 +24,7 @@
 mod bundle;
 mod credential;
 mod document;
+mod facts;
 mod name;
 mod node;
 mod note;
@@ -45,6 +46,7 @@ pub use self::bundle::bundle;
 use self::credential::Credential;
 pub use self::credential::VARIABLES;
 use self::document::OpenApiDocument;
+pub use self::facts::{FoundContradiction, ServiceFacts, count_limited, unseen_rules};
 pub use self::note::Note;
 pub use self::project::toml_string;
 use self::translate::{RuleBook, Translator};

@@ -50,7 +50,7 @@ use ioxide_wire::adapter::{BadSpec, SutSpec};
 
 pub use self::connections::{ConnectedSystem, Instances, part_text};
 pub use self::error::ProjectError;
-pub use self::played::PlayedName;
+pub use self::played::{PlayedName, SpecSource};
 pub use self::protocol::ProtocolConfig;
 pub use self::quiescence::{ModelTimes, QuiescenceTimes};
 pub use self::suites::{SUITE_OPTIONS, TestSuite};

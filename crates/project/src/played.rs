@@ -15,6 +15,15 @@ pub struct PlayedName<'n> {
     pub mutant: Option<&'n str>,
 }
 
+/// The specification that a system is tested against.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SpecSource<'a> {
+    /// Its file.
+    pub file: &'a str,
+    /// Its constants, as `NAME=VALUE`.
+    pub set: &'a [String],
+}
+
 impl<'n> PlayedName<'n> {
     /// Reads `FILE?NAME=VALUE&...#ID`. A file may have `?` and `#` in its name, so the longest one that is there
     /// counts.

@@ -37,6 +37,13 @@ pub fn date_of_day(day: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// Returns the time that is this many seconds after the beginning of 1970.
+pub fn format_date(seconds: i64) -> String {
+    let (year, month, day) = date_of_day(seconds / SECONDS_PER_DAY);
+    let (hour, minute) = (seconds % SECONDS_PER_DAY / 3600, seconds % 3600 / 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +63,14 @@ mod tests {
             }
         }
         assert_eq!(day_of_date(1970, 1, 1), 0);
+    }
+
+    #[test]
+    fn seconds_become_dates() {
+        assert_eq!(format_date(0), "1970-01-01 00:00 UTC");
+        assert_eq!(format_date(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(format_date(1_794_852_179), "2026-11-16 18:02 UTC");
+        assert_eq!(format_date(4_107_542_399), "2100-02-28 23:59 UTC");
+        assert_eq!(format_date(4_107_542_400), "2100-03-01 00:00 UTC");
     }
 }

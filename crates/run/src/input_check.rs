@@ -7,6 +7,8 @@
 //! *Promises.* The runs are those of a test, so a slow reply is waited for and a message that crosses an input is no
 //! mistake. What the model alone decides is told apart from a message that cannot be read or a system that ends.
 
+mod checks;
+
 use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -23,6 +25,7 @@ use ioxide_testgen::tester::purpose::PurposeGuided;
 use ioxide_testgen::tester::{Tester, TesterMove, TesterStop};
 use ioxide_wire::adapter::AdapterError;
 
+pub use self::checks::show_time;
 use crate::clock::MonotonicClock;
 use crate::coverage::Coverage;
 use crate::run::{RunConfig, RunEnd, RunId, RunResult, RunSetup, run};

@@ -37,6 +37,7 @@ pub mod coverage;
 pub mod deadline_tester;
 pub mod evidence;
 pub mod explain;
+pub mod given_values;
 pub mod input_check;
 pub mod judge;
 pub mod kill_journal;

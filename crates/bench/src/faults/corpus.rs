@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::load;
-use ioxide_cli::system::{SpecSource, SystemUnderTest};
+use ioxide_cli::system::SystemUnderTest;
 use ioxide_model::sts::Model;
+use ioxide_project::SpecSource;
 
 /// The folders of the faults: those for tuning testers, those that need hundreds of equal steps, and those held out.
 const FOLDERS: [(&str, FaultGroup); 3] = [

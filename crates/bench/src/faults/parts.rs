@@ -4,11 +4,11 @@
 
 use std::sync::atomic::Ordering;
 
+use ioxide_args::{BenchArgs, MergeArgs};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::units::UnitSet;
-use ioxide_cli::args::{BenchArgs, MergeArgs};
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::interrupt::STOP;
 use ioxide_cli::progress::ProgressLine;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use ioxide_cli::args::BenchArgs;
+use ioxide_args::BenchArgs;
 use serde_json::{Map, Value as Json, json};
 
 use super::corpus::FaultGroup;

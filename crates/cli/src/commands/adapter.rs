@@ -5,6 +5,7 @@ mod walk;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use ioxide_args::{AdapterArgs, AdapterCheck, AdapterCommand};
 use ioxide_model::sts::Model;
 use ioxide_project::{DescribedSystem, Instances, ProtocolConfig, SystemSource};
 use ioxide_wire::adapter::selftest::{CheckState, SelfTestCheck, selftest};
@@ -12,7 +13,6 @@ use ioxide_wire::adapter::server::SystemServer;
 use ioxide_wire::adapter::{Interrupt, RemoteConnection, SutSpec};
 use serde_json::{Value as Json, json};
 
-use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::load;

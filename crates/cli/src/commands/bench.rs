@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use std::time::Duration;
 
+use ioxide_args::{BenchArgs, MergeArgs};
 use ioxide_campaign::gather::GatheredParts;
 
-use crate::args::{BenchArgs, MergeArgs};
 use crate::exit::{CliError, ExitStatus};
 
 /// The program that measures.

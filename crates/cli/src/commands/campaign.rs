@@ -12,6 +12,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ioxide_args::{CampaignArgs, EngineName, LimitArgs, MergeArgs, duration};
 use ioxide_campaign::drive::{CampaignDrive, CampaignEnd, DriveError};
 use ioxide_campaign::engine::local::LocalEngine;
 use ioxide_campaign::engine::ray::RayEngine;
@@ -29,7 +30,6 @@ use self::repeated::EarlierUnit;
 use self::watched::WatchedCampaign;
 use super::bench::BenchHost;
 use super::{merge, rounds};
-use crate::args::{CampaignArgs, EngineName, LimitArgs, MergeArgs, duration};
 use crate::exit::{CliError, ExitStatus};
 use crate::{interrupt, limit, load, redaction};
 

@@ -5,6 +5,7 @@ mod smt;
 
 use std::io::{self, Write};
 
+use ioxide_args::{CaseArgs, CaseFormat, CasePruning, SendingArg};
 use ioxide_model::number::Rational;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts, SwitchId};
@@ -15,13 +16,12 @@ use ioxide_testgen::case::{
     CaseConfig, CaseError, PathError, Pruning, Sending, TestCase, Timeout, complete, generate, waypoints,
 };
 
-use crate::args::{self, CaseFormat, CasePruning, SendingArg};
 use crate::exit::{CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// Makes the case and writes it in the wanted format.
-pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, CliError> {
+pub fn run(args: &CaseArgs) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args), sending: sending(args) };
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
@@ -54,7 +54,7 @@ fn reject_partial(request: &SolverRequest<'_>) -> Result<(), CliError> {
 }
 
 /// Returns the pruning that the flag names.
-fn pruning(args: &args::CaseArgs) -> Pruning {
+fn pruning(args: &CaseArgs) -> Pruning {
     match args.pruning {
         CasePruning::Sound => Pruning::Refuted,
         CasePruning::Tool => Pruning::Tool,
@@ -62,7 +62,7 @@ fn pruning(args: &args::CaseArgs) -> Pruning {
 }
 
 /// Returns the instants of sending that the flag names.
-fn sending(args: &args::CaseArgs) -> Sending {
+fn sending(args: &CaseArgs) -> Sending {
     match args.sending {
         SendingArg::Soonest => Sending::Soonest,
         SendingArg::Latest => Sending::Latest,
@@ -70,7 +70,7 @@ fn sending(args: &args::CaseArgs) -> Sending {
 }
 
 /// Returns the time-out that `--timeout` names; the default depends on the pruning.
-fn timeout(args: &args::CaseArgs) -> Result<Timeout, CliError> {
+fn timeout(args: &CaseArgs) -> Result<Timeout, CliError> {
     let text = match (&args.timeout, args.pruning) {
         (Some(text), _) => text.trim().trim_end_matches('s').trim(),
         (None, CasePruning::Sound) => "above",
@@ -90,7 +90,7 @@ fn timeout(args: &args::CaseArgs) -> Result<Timeout, CliError> {
 /// The switches to take.
 fn chosen_path(
     model: &mut Model,
-    args: &args::CaseArgs,
+    args: &CaseArgs,
     request: &SolverRequest<'_>,
 ) -> Result<Vec<SwitchId>, CliError> {
     if let Some(name) = &args.purpose {

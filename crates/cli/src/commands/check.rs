@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
+use ioxide_args::{CheckArgs, CheckFormat};
 use ioxide_history::prove_sequential;
 use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::{Sources, Span};
@@ -15,7 +16,6 @@ use ioxide_symex::{
 };
 use serde_json::json;
 
-use crate::args::{CheckArgs, CheckFormat};
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;

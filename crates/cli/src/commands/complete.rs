@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use ioxide_args::{CompleteArgs, CompleteCommand};
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::label::Label;
@@ -19,7 +20,6 @@ use ioxide_testgen::tester::spec::CompleteOption;
 use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Map, Value as Json, json};
 
-use crate::args::{CompleteArgs, CompleteCommand};
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use ioxide_args::{CompletionArg, ConformArgs};
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{Model, Sts};
@@ -19,12 +20,11 @@ use ioxide_smt::solver::Solver;
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{
-    ConformAnswer, ConformDoubt, ConformOptions, ConformWitness, Conformance, InputCompletion,
-    ModelDifferences, PortMismatch, SearchBounds, SearchEffort, conform, differences,
+    ConformAnswer, ConformDoubt, ConformOptions, ConformWitness, Conformance, ModelDifferences, PortMismatch,
+    SearchBounds, SearchEffort, conform, differences,
 };
 use serde_json::{Value as Json, json};
 
-use crate::args::{CompletionArg, ConformArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
@@ -297,14 +297,4 @@ pub fn wire(pool: &TermPool, sts: &Sts, trace: &Trace) -> Vec<Json> {
         (None, _) => json!({ "quiescence": true }),
     };
     trace.labels.iter().map(line).collect()
-}
-
-impl From<CompletionArg> for InputCompletion {
-    fn from(typed: CompletionArg) -> Self {
-        match typed {
-            CompletionArg::Angelic => Self::Angelic,
-            CompletionArg::Restricted => Self::Restricted,
-            CompletionArg::None => Self::None,
-        }
-    }
 }

@@ -10,11 +10,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use ioxide_args::DemoArgs;
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use serde_json::{Value as Json, json};
 
 use self::server::OfficeServer;
-use crate::args::DemoArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::write;
 

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
+use ioxide_args::DiffArgs;
 use ioxide_fsm::error::MachineRefusal;
 use ioxide_fsm::mealy::{MachineNames, Mealy, OutputId};
 use ioxide_fsm::word::Word;
 use ioxide_learn::difference::{ChangedAnswer, MachineDifference, difference, machine_with_shared_ids};
 use serde_json::{Value as Json, json};
 
-use crate::args::DiffArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::limit;
 use crate::machine::NamedMachine;

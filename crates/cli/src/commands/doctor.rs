@@ -7,11 +7,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::{env, fs};
 
+use ioxide_args::DoctorArgs;
 use ioxide_project::{FILE, Instances, Project, SystemSource};
 use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
 
-use crate::args::DoctorArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{identity, project_file, redaction};
 
@@ -214,7 +214,7 @@ fn project_file() -> DoctorFinding {
             }
         },
         Ok(None) => (DoctorHealth::Missing, format!("no `{FILE}` in this folder")),
-        Err(error) => (DoctorHealth::Bad, error.message().to_owned()),
+        Err(error) => (DoctorHealth::Bad, error.to_string()),
     };
     let mend = (health == DoctorHealth::Missing).then(|| "ioxide init".to_owned());
     DoctorFinding { name: "project", health, found, purpose: "`--sut NAME`", mend }

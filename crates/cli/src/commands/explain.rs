@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use ioxide_args::ExplainArgs;
 use ioxide_model::code::Code;
 
-use crate::args::ExplainArgs;
 use crate::exit::{CliError, ExitStatus};
 
 /// Writes the page of a code, or the list of codes.

@@ -9,6 +9,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use ioxide_args::ExploreArgs;
 use ioxide_explorer::Explorer;
 use ioxide_explorer::access::AccessToken;
 use ioxide_explorer::live::Launcher;
@@ -21,7 +22,6 @@ use ioxide_repair::{ReplayableRun, runs_of_record};
 
 use self::editor::FileEditor;
 use self::launch::SystemLauncher;
-use crate::args::ExploreArgs;
 use crate::commands::judge::history::{find_history, write_timeline};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{EndRequest, end_at_once, on_interrupt};

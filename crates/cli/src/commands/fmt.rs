@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_args::FmtArgs;
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::source::Sources;
 
-use crate::args::FmtArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::write;
 use crate::{load, render};

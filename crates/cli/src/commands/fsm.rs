@@ -8,10 +8,10 @@ mod reduction;
 pub mod suite;
 mod theory;
 
+use ioxide_args::{FsmArgs, MissingArg};
 use ioxide_fsm::error::MachineRefusal;
 use ioxide_fsm::mealy::MachineCompletion;
 
-use crate::args::{FsmArgs, MissingArg};
 use crate::exit::{CliError, ExitStatus};
 use crate::machine::NamedMachine;
 

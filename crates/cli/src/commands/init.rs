@@ -14,9 +14,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use ioxide_args::{InitArgs, StubArg};
 use ioxide_campaign::whole_file::write_new;
 
-use crate::args::{InitArgs, StubArg};
 use crate::exit::{CliError, ExitStatus};
 
 /// A file of a new project.

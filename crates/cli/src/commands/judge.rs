@@ -4,6 +4,7 @@ pub mod history;
 
 use std::io::{self, Write};
 
+use ioxide_args::{JudgeArgs, settings};
 use ioxide_history::read::HistoryForm;
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
@@ -16,7 +17,6 @@ use ioxide_symex::Ctx;
 use serde_json::{Value as Json, json};
 
 use super::test::objective;
-use crate::args::{JudgeArgs, settings};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::record::{self, RunFile};
 use crate::solver::SolverRequest;

@@ -9,6 +9,7 @@ pub mod workers;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_args::{CompletionArg, DecideArgs, KillArgs, MutantArgs};
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
@@ -26,7 +27,6 @@ use serde_json::{Map, Value as Json, json};
 use self::page::{MutatedModel, ShownSuite};
 use super::conform::{trace_lines, wire};
 use super::mutate::select_mutants;
-use crate::args::{CompletionArg, DecideArgs, KillArgs, MutantArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;

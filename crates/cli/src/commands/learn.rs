@@ -19,11 +19,11 @@ mod timed;
 
 use std::time::Duration;
 
+use ioxide_args::LearnArgs;
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_learn::oracle::OracleSuites;
 
 use self::page::LearningPage;
-use crate::args::LearnArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{load, unit_command};
 

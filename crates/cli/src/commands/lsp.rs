@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ioxide_args::SolverArgs;
 use ioxide_lsp::answers::action::RepairedText;
 use ioxide_lsp::answers::lens::LastCampaign;
 use ioxide_lsp::server::{ServerEnvironment, ServerError, serve};
@@ -17,7 +18,6 @@ use ioxide_smt::halt::Halt;
 use lsp_server::Connection;
 
 use super::repair::find_briefly;
-use crate::args::SolverArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{limit, load, record};
 

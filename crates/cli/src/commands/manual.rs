@@ -9,9 +9,9 @@ use clap::builder::StyledStr;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
+use ioxide_args::{CompletionsArgs, ManPages, command_line};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 
-use crate::args::{CompletionsArgs, ManPages, command_line};
 use crate::exit::{CliError, ExitStatus};
 use crate::write;
 

@@ -8,12 +8,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
+use ioxide_args::{CliArgs, CliCommand, MergeArgs};
 use ioxide_campaign::gather::{GatherError, GatheredParts};
 use ioxide_campaign::units::UnitSet;
 
 use super::bench::BenchHost;
 use super::{conform, kill, learn, rounds, score, test};
-use crate::args::{CliArgs, CliCommand, MergeArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 

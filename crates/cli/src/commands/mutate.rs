@@ -4,13 +4,13 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_args::{MutantArgs, MutateArgs};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::sts::Model;
 use ioxide_report::mutants::mutants_json;
 use ioxide_testgen::mutate::{Mutant, MutantSelection, MutationOperator, Sample, select};
 use serde_json::Value as Json;
 
-use crate::args::{MutantArgs, MutateArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::load;

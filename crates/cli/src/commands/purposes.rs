@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
+use ioxide_args::PurposesArgs;
 use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{NoPurpose, PurposeSet, TestPurpose, Unreached, of_goal};
 use serde_json::{Value as Json, json};
 
-use crate::args::PurposesArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::purpose_search::find_purposes;
 use crate::solver::SolverRequest;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use ioxide_args::{RepairArgs, SolverArgs};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
@@ -13,7 +14,6 @@ use ioxide_repair::{
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
 
-use crate::args::{RepairArgs, SolverArgs};
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::record::{self, RunFile};

@@ -3,8 +3,10 @@
 use std::fmt::Display;
 use std::path::Path;
 
+use ioxide_args::{ReplayArgs, ShrinkArgs};
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
+use ioxide_project::SpecSource;
 use ioxide_record::format::{FailureMatch, Record, RecordedFailure};
 use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
@@ -16,12 +18,11 @@ use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::replay::{ReplayTester as Replayer, ReplyFlow, Unmentioned, plan_by_meaning};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};
 
-use crate::args::{ReplayArgs, ShrinkArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, campaign_status, patience};
 use crate::solver::SolverRequest;
-use crate::system::{SpecSource, SystemUnderTest};
+use crate::system::SystemUnderTest;
 use crate::{load, machine, record, regressions, timing};
 
 /// The number of times a run that is to be shrunk is repeated until it fails. Chosen by feel.

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Write};
 use std::path::Path;
 
+use ioxide_args::{CliCommand, ReportArgs, ScriptArg};
 use ioxide_campaign::gather::GatheredParts;
 
 use ioxide_record::event::{Event, EventKind, HttpExchange, ShrunkRecord};
@@ -24,7 +25,6 @@ use tempfile::TempDir;
 
 use super::test::parts::WholeCampaign;
 use super::{merge, rounds};
-use crate::args::{CliCommand, ReportArgs, ScriptArg};
 use crate::exit::{CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::{html, limit, record, write};
@@ -61,7 +61,7 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, CliError> {
 
 fn run_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     if let Some(script) = args.script {
-        return print_script(args, script.into());
+        return print_script(args, script_language(script));
     }
     if args.number.is_some() && args.har.is_none() {
         return Err(CliError::usage("`--number` needs `--script` or `--har`"));
@@ -169,14 +169,12 @@ fn print_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-impl From<ScriptArg> for ScriptLanguage {
-    fn from(arg: ScriptArg) -> Self {
-        match arg {
-            ScriptArg::Curl => Self::Curl,
-            ScriptArg::Nc => Self::Netcat,
-            ScriptArg::Python | ScriptArg::Pytest => Self::Python,
-            ScriptArg::Rust => Self::Rust,
-        }
+fn script_language(arg: ScriptArg) -> ScriptLanguage {
+    match arg {
+        ScriptArg::Curl => ScriptLanguage::Curl,
+        ScriptArg::Nc => ScriptLanguage::Netcat,
+        ScriptArg::Python | ScriptArg::Pytest => ScriptLanguage::Python,
+        ScriptArg::Rust => ScriptLanguage::Rust,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_args::RequirementsArgs;
 use ioxide_record::event::{EventKind, RequirementNote};
 use ioxide_report::requirements::{RequirementRow, RequirementStatus, RequirementTable};
 use ioxide_report::summary::Summary;
@@ -10,7 +11,6 @@ use ioxide_report::summary::lines::{list_names, plural};
 use ioxide_run::requirements::requirement_notes;
 use serde_json::{Value as Json, json};
 
-use crate::args::RequirementsArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::{load, record};
 

@@ -3,12 +3,12 @@
 //! Both come from the results of the rounds before alone, in the order of the plan, so they are the same wherever units
 //! ran.
 
+use ioxide_args::{CliCommand, PartArgs, SolverArgs};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::UnitSet;
 
 use super::{kill, score, test};
-use crate::args::{CliCommand, PartArgs, SolverArgs};
 use crate::exit::CliError;
 
 /// The rounds of a command; one, if it has none.

@@ -3,10 +3,10 @@
 
 use std::io::{self, Write};
 
+use ioxide_args::SchemaArgs;
 use ioxide_model::suggest::nearest_name;
 use serde_json::{Map, Value as Json, json};
 
-use crate::args::SchemaArgs;
 use crate::exit::{CliError, ExitStatus};
 
 /// The schemas: the kind of file, its description, the schema.

@@ -7,6 +7,7 @@ pub mod rounds;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 
+use ioxide_args::ScoreArgs;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::trace::Trace;
@@ -27,7 +28,6 @@ use self::play::MutantStage;
 use super::conform::trace_lines;
 use super::kill::decide_mutants;
 use super::kill::page::{self, MutatedModel, ShownSuite};
-use crate::args::ScoreArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::purpose_search;

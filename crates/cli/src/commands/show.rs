@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use ioxide_args::{ShowArgs, ShowFormat};
 use ioxide_report::graph::PictureGraph;
 use ioxide_report::{dot, json, mermaid, svg, text};
 
-use crate::args::{ShowArgs, ShowFormat};
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::load;

@@ -5,13 +5,13 @@
 
 use std::io::{self, IsTerminal};
 
+use ioxide_args::StepArgs;
 use ioxide_explorer::walk::ModelWalk;
 use ioxide_model::sts::Model;
 use ioxide_stepper::route::{RouteError, find_labels_to};
 use ioxide_stepper::{OpenedRecord, ProgramEnd, StepEnd, StepError, plain, screen};
 use ioxide_symex::Ctx;
 
-use crate::args::StepArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{interrupt, load, record, solver};
 

@@ -4,11 +4,11 @@ use std::io::{self, BufReader};
 use std::net::TcpListener;
 use std::sync::Arc;
 
+use ioxide_args::SutArgs;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::Solver;
 use ioxide_wire::serve::{ListenerEvent, NewSolver, serve, serve_tcp};
 
-use crate::args::SutArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{load, solver};
 

@@ -12,6 +12,7 @@ pub mod tester_choice;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
+use ioxide_args::{TestArgs, TestFormat};
 use ioxide_campaign::engine::quote_for_shell;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
@@ -24,6 +25,7 @@ use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_run::clock::budget::TimeBudget;
 use ioxide_run::deadline_tester::DeadlineTester;
+use ioxide_run::given_values::restrict_inputs;
 use ioxide_run::objective::Objective;
 use ioxide_run::run::RunConfig;
 use ioxide_smt::halt::Halted;
@@ -35,13 +37,12 @@ use serde_json::{Value as Json, json};
 use self::hint::{EventKeeper, FailureEvidence};
 use self::plan::PlanProgress;
 use self::tester_choice::ChosenTester;
-use crate::args::{TestArgs, TestFormat};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, campaign_status, patience};
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
-use crate::{html, limit, load, machine, redaction, regressions, seed, timing, unit_command, values_file};
+use crate::{html, limit, load, machine, redaction, regressions, seed, timing, unit_command};
 
 /// Tests the system and shows the verdict; several suites one after the other, with the worst of their verdicts.
 pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
@@ -90,7 +91,9 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let (sources, mut spec) = load::load_model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;
     if let Some(values) = &args.values {
-        values_file::restrict_inputs(&mut spec, values)?;
+        restrict_inputs(&mut spec, &load::read_data(values)?).map_err(|why| {
+            CliError::usage(format!("`{values}`: {why}")).help("write `{\"input.field\": [VALUE, ...]}`")
+        })?;
     }
     let sut = SystemUnderTest::from_name(&args.sut, args.model.spec_source())?;
     let secrets = sut.secrets();

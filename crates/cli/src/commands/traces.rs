@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use ioxide_args::TraceComparison;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::Solver;
@@ -12,7 +13,6 @@ use ioxide_testgen::conform::{
 use serde_json::{Value as Json, json};
 
 use super::conform::{answer_status, compare_models, mismatch, show_witness, trace_lines, wire};
-use crate::args::TraceComparison;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::{limit, load};

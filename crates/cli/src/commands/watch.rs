@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use ioxide_args::WatchArgs;
 use ioxide_model::source::Sources;
 
-use crate::args::WatchArgs;
 use crate::counted::count_noun;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};

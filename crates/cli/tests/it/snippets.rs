@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::CommandFactory;
-use ioxide_cli::args::CliArgs;
+use ioxide_args::CliArgs;
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::code::Code;
 use ioxide_model::source::Sources;

@@ -1,7 +1,7 @@
 //! Commands around the work: `doctor`, `watch`, `completions`, `man`, `schema`, and `step --at`.
 
 use clap::CommandFactory;
-use ioxide_cli::args::CliArgs;
+use ioxide_args::CliArgs;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -64,6 +64,13 @@ pub struct SelfTestCheck {
     pub note: String,
 }
 
+impl SelfTestCheck {
+    /// Returns the check called `name`.
+    pub fn new(name: &str, state: CheckState, note: String) -> Self {
+        Self { name: name.to_owned(), state, note }
+    }
+}
+
 /// Tests the adapter that `spec` names. Its messages are compared with those of `model`; without one, it gets an input
 /// of every kind it declares.
 ///
@@ -119,7 +126,7 @@ struct SelfTestChecks {
 
 impl SelfTestChecks {
     fn add(&mut self, name: &str, state: CheckState, note: String) {
-        self.tried.push(SelfTestCheck { name: name.to_owned(), state, note });
+        self.tried.push(SelfTestCheck::new(name, state, note));
     }
 
     /// Adds how the system ended to the last check.

@@ -7,7 +7,7 @@
 //! clock (the third of three settings is late, and each has its bell).
 
 use clap::Parser;
-use ioxide_cli::args::SolverArgs;
+use ioxide_args::SolverArgs;
 use ioxide_cli::solver;
 use ioxide_model::sts::GateKind;
 use ioxide_symex::{Ctx, Monitor};

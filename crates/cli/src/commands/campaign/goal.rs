@@ -5,13 +5,13 @@
 
 use std::fs::File;
 
+use ioxide_args::{CliArgs, CliCommand, SolverArgs, TestArgs};
 use ioxide_campaign::part::{Manifest, UNITS};
 use ioxide_campaign::scan::{ScannedPart, unit_text};
 use ioxide_run::campaign::unit::UnitRecord;
 use ioxide_run::coverage::{EnoughCoverage, OrderedCoverage};
 use ioxide_symex::Ctx;
 
-use crate::args::{CliArgs, CliCommand, SolverArgs, TestArgs};
 use crate::commands::score::rounds::read_standing;
 use crate::exit::CliError;
 use crate::solver::SolverRequest;

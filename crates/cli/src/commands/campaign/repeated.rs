@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use ioxide_args::EngineName;
 use ioxide_campaign::recipe::CampaignRecipe;
 use ioxide_campaign::repeat::RepeatedUnit;
 
-use crate::args::EngineName;
 use crate::exit::CliError;
 use crate::unit_command::compare_repetition;
 

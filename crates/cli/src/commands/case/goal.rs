@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use ioxide_args::{CaseArgs, CaseFormat, CaseGoalArg};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_symex::{Ctx, ExploreLimits};
@@ -12,7 +13,6 @@ use ioxide_testgen::case::{CaseConfig, CaseGoal, CaseItem, CaseSet, CoveringCase
 use serde_json::{Value as Json, json};
 
 use super::case_text;
-use crate::args::{self, CaseFormat, CaseGoalArg};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::limit;
 use crate::progress::ProgressLine;
@@ -21,7 +21,7 @@ use crate::solver::SolverRequest;
 /// Makes the set, writes it where that is asked for, and lists it.
 pub fn make_covering_cases(
     model: &mut Model,
-    args: &args::CaseArgs,
+    args: &CaseArgs,
     goal: CaseGoalArg,
     config: &CaseConfig,
     request: &SolverRequest<'_>,
@@ -53,7 +53,7 @@ pub fn make_covering_cases(
 fn make_cases(
     model: &mut Model,
     goal: CaseGoal,
-    args: &args::CaseArgs,
+    args: &CaseArgs,
     config: &CaseConfig,
     request: &SolverRequest<'_>,
 ) -> Result<CaseSet, CliError> {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use ioxide_args::CompleteCommand;
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::reduce::{
     CountingPlan, CountingVariant, ReductionReport, ReductionVerdict, Repeated, state_counting,
@@ -15,7 +16,6 @@ use ioxide_testgen::complete::{Abstraction, AnswerNames, abstraction};
 use serde_json::json;
 
 use super::{config, no_suite_error};
-use crate::args::CompleteCommand;
 use crate::commands::fsm::live::answer_error;
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use ioxide_args::{ConformArgs, MergeArgs};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
@@ -14,7 +15,6 @@ use ioxide_testgen::conform::import::join;
 use serde_json::{Value as Json, json};
 
 use super::{compare_models, mismatch, options, show_conformance, verdict_json};
-use crate::args::{ConformArgs, MergeArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;

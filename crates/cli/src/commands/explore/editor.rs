@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ioxide_args::SolverArgs;
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_explorer::edit::{AnalysedText, FileError, ModelEditor, NoRepair, TextRepair};
 use ioxide_model::source::{FileId, Sources};
 use ioxide_repair::{Proposal, ReplayableRun, changed_files};
 
-use crate::args::SolverArgs;
 use crate::commands::repair::{effect_lines, find_briefly};
 use crate::system::SystemUnderTest;
 use crate::{load, machine};

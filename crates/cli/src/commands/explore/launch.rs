@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use ioxide_args::{ExploreArgs, TestArgs};
 use ioxide_explorer::live::{CampaignRequest, LaunchError, Launcher};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_record::clock::{RunClock, StoppedClock};
@@ -15,7 +16,6 @@ use ioxide_run::run::RunSetup;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::spec::TesterSpec;
 
-use crate::args::{ExploreArgs, TestArgs};
 use crate::commands::test::run_config;
 use crate::commands::test::tester_choice::{self, ChosenTester};
 use crate::exit::CliError;

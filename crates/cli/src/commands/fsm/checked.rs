@@ -2,6 +2,7 @@
 
 use std::io::{self, BufReader, Write};
 
+use ioxide_args::FsmArgs;
 use ioxide_fsm::complete::{Certificate, Judgement, judge};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::product::difference;
@@ -12,7 +13,6 @@ use ioxide_run::suite::{SuiteReader, SuiteTest};
 use serde_json::{Value as Json, json};
 
 use super::suite::spec;
-use crate::args::FsmArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::{Messages, NamedMachine};
 use crate::solver::SolverRequest;

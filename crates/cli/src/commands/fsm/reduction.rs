@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use ioxide_args::{FsmArgs, FsmVariant};
 use ioxide_fsm::mealy::{MachineListing, MachineNames};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::align_names;
@@ -12,6 +13,7 @@ use ioxide_fsm::reduce::{
 };
 use ioxide_fsm::word::{show_io, show_word};
 use ioxide_project::PlayedName;
+use ioxide_project::SpecSource;
 use ioxide_report::html::suite::{SuiteVerdict, SuiteView};
 use ioxide_run::answers::{AnswerError, CountingEnd, TimeLimitedSystem};
 use ioxide_smt::halt::{Halt, Halted};
@@ -19,13 +21,12 @@ use serde_json::json;
 
 use super::live::{LiveSystem, LiveTestError};
 use super::{completion, page, refusal_error};
-use crate::args::{FsmArgs, FsmVariant};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::{self, NamedMachine};
 use crate::mutant_file::played_constants;
 use crate::session::patience;
 use crate::solver::SolverRequest;
-use crate::system::{SpecSource, SystemOpener, SystemUnderTest};
+use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, redaction, seed};
 
 /// The number of times a case is applied to a live system without `--repeat`. Chosen by feel: more find rarer answers

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 
+use ioxide_args::FsmArgs;
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::suite::{SuiteMethod, SuiteSize};
@@ -19,7 +20,6 @@ use ioxide_testgen::tester::suite::SuiteTester;
 use serde_json::{Map, Value as Json, json};
 
 use super::{completion, page, refusal_error};
-use crate::args::FsmArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::machine::{Messages, NamedMachine};

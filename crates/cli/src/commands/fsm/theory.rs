@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_args::FsmArgs;
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_fsm::mealy::{Mealy, StateId, SuiteModel};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
@@ -14,7 +15,6 @@ use serde_json::{Value as Json, json};
 
 use super::reduction::{few_enough, observable};
 use super::{refusal_error, suite};
-use crate::args::FsmArgs;
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::limit;

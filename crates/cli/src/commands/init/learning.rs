@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ioxide_args::SolverArgs;
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
@@ -14,8 +15,8 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_openapi::{
-    BadDescription, Observations, ObservedFact, RuleTopic, RuleWeight, ServiceOptions, StateRules,
-    TellingTransition, Translation, translate,
+    BadDescription, ServiceFacts, ServiceOptions, StateRules, Translation, count_limited, translate,
+    unseen_rules,
 };
 use ioxide_record::event::HttpExchange;
 use ioxide_record::value::{label_from_json, label_to_json};
@@ -32,7 +33,6 @@ use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use ioxide_testgen::tester::random::Interaction;
 use ioxide_wire::adapter::ClockKind;
 
-use crate::args::SolverArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::session::{CampaignSession, EventTimes, ShowResults, patience};
@@ -55,32 +55,19 @@ const ANALYSIS_TIME: Duration = Duration::from_secs(1);
 const STEPS: usize = 3_000;
 /// The number of times that a model is tested. Chosen by feel: every round but the last leaves out a rule.
 const MAX_ROUNDS: u64 = 20;
-/// The number of answers that must speak for a rule that nothing else suggests. Chosen by feel.
-const MIN_SUPPORT: u64 = 3;
-/// The same for the states in which an operation is refused: other reasons refuse it too. Chosen by feel.
-const MIN_SUPPORT_OF_WORKFLOWS: u64 = 6;
-/// The number of answers that must have followed a rule before some that do not are a contradiction of the service with
-/// itself, and how many times as many. Chosen by feel: a rule that is broken now and then is none.
-const USUAL: (u64, u64) = (12, 5);
 
 /// The facts that were learned about a service.
 #[derive(Debug, Default)]
 pub(super) struct LearnedService {
-    pub(super) observations: Observations,
+    pub(super) facts: ServiceFacts,
     /// The contradictions between the service and its description.
     pub(super) contradictions: Vec<Contradiction>,
-    /// The statuses that are not documented, for people.
-    pub(super) statuses: Vec<String>,
     /// The number of messages.
     pub(super) steps: u64,
     /// The number of replies, if the service refused every request.
     pub(super) refused: Option<u64>,
     /// The number of replies 429 and of all others in the first campaign: the service may limit requests.
     pub(super) limited: (u64, u64),
-    /// True if the answers do not depend on the requests.
-    pub(super) is_mock: bool,
-    /// The transitions of the model for learning that were taken, with how often they were.
-    taken: BTreeMap<String, u64>,
 }
 
 /// A contradiction between a service and its description, or itself.
@@ -114,14 +101,14 @@ pub(super) fn learn_service(
     let first = run_campaign(&made, 1, first_campaign_time(begin.elapsed()))?;
     let taken = taken_transitions(&first.model, &first.outcome);
     learned.add(&made, &first, &taken);
-    learned.observations.unseen = unseen_rules(&made.observables, &taken);
+    learned.facts.observations.unseen = unseen_rules(&made.observables, &taken);
     learned.limited = count_limited(&made.observables, &taken, first.outcome.steps / 2);
     let mut model = first.model;
     for round in 0..MAX_ROUNDS {
         let Some(left) = time_of_next_campaign(begin.elapsed()).filter(|_| learned.refused.is_none()) else {
             break;
         };
-        let rules = StateRules::Learned(learned.observations.clone());
+        let rules = StateRules::Learned(learned.facts.observations.clone());
         let confirming = ServiceOptions { rules, ..options.clone() };
         let confirmed = translate(text, &confirming).map_err(|bad| cannot(&bad))?;
         let mut confirmation = run_campaign(&confirmed, round + 101, left)?;
@@ -136,9 +123,9 @@ pub(super) fn learn_service(
                 taken.insert(label, 1);
             }
         }
-        let known = learned.observations.clone();
+        let known = learned.facts.observations.clone();
         learned.add(&made, &confirmation, &taken);
-        if learned.observations == known {
+        if learned.facts.observations == known {
             break;
         }
     }
@@ -195,85 +182,12 @@ impl LearnedService {
     /// Adds what a campaign showed.
     fn add(&mut self, made: &Translation, campaign: &LearningCampaign, taken: &BTreeMap<String, u64>) {
         let LearningCampaign { model, outcome, evidence } = campaign;
-        let requests = |transition: &str| evidence.get(transition).cloned().unwrap_or_default();
         self.steps += outcome.steps;
         self.refused = outcome.refused;
-        for (label, times) in taken {
-            *self.taken.entry(label.clone()).or_default() += times;
+        for found in self.facts.add(&made.observables, taken) {
+            let exchanges = evidence.get(&found.transition).cloned().unwrap_or_default();
+            self.contradictions.push(Contradiction { about: found.about, exchanges });
         }
-        let seen: Vec<&TellingTransition> =
-            made.observables.iter().filter(|observable| taken.contains_key(&observable.transition)).collect();
-        // A mock gives the same answers whatever it is asked: it contradicts no state, it has none.
-        let breaks = |wanted: RuleTopic| {
-            let is_it =
-                |fact: &ObservedFact| matches!(fact, ObservedFact::Broken { topic, .. } if *topic == wanted);
-            seen.iter().any(|observable| is_it(&observable.fact))
-        };
-        let is_mock = breaks(RuleTopic::NewId) && breaks(RuleTopic::ShownId);
-        let mut support: BTreeMap<&String, u64> = BTreeMap::new();
-        let mut unlisted: BTreeSet<&String> = BTreeSet::new();
-        for observable in seen {
-            match &observable.fact {
-                ObservedFact::Broken { rule, about, weight, topic } => {
-                    self.observations.broken.insert(rule.clone());
-                    let is_excused = is_mock && *topic != RuleTopic::Refusal;
-                    let is_contradiction = match weight {
-                        RuleWeight::Contradiction => true,
-                        RuleWeight::Guess if matches!(topic, RuleTopic::Relation | RuleTopic::Workflow) => {
-                            false
-                        }
-                        RuleWeight::Guess => {
-                            is_usual(rule, &made.observables, &self.taken)
-                                || differs_between_answers(rule, &made.observables, &self.taken)
-                        }
-                    };
-                    if is_contradiction && !is_excused {
-                        self.contradictions.push(Contradiction {
-                            about: format!("it does not hold that {about}"),
-                            exchanges: requests(&observable.transition),
-                        });
-                    }
-                }
-                ObservedFact::Supported { rule } => {
-                    *support.entry(rule).or_default() += taken.get(&observable.transition).unwrap_or(&0);
-                }
-                // A status of 5xx stays a failure.
-                ObservedFact::Status { status, about, .. } if status.starts_with('5') => {
-                    let exchanges = requests(&observable.transition);
-                    self.contradictions.push(Contradiction { about: about.clone(), exchanges });
-                }
-                ObservedFact::Status { operation, status, about } => {
-                    let known = (operation.clone(), status.clone());
-                    if self.observations.statuses.insert(known) && !self.statuses.contains(about) {
-                        self.statuses.push(about.clone());
-                    }
-                    unlisted.insert(status);
-                }
-            }
-        }
-        let of_workflows: BTreeSet<&String> = made
-            .observables
-            .iter()
-            .filter_map(|observable| match &observable.fact {
-                ObservedFact::Broken { rule, topic: RuleTopic::Workflow, .. } => Some(rule),
-                _ => None,
-            })
-            .collect();
-        let is_enough = |(rule, times): &(&String, u64)| {
-            *times >= if of_workflows.contains(rule) { MIN_SUPPORT_OF_WORKFLOWS } else { MIN_SUPPORT }
-        };
-        self.observations
-            .supported
-            .extend(support.into_iter().filter(is_enough).map(|(rule, _)| rule.clone()));
-        // A description that leaves out a status for one operation leaves it out for others too.
-        for observable in &made.observables {
-            if let ObservedFact::Status { operation, status, .. } = &observable.fact
-                && unlisted.contains(status)
-            {
-                self.observations.statuses.insert((operation.clone(), status.clone()));
-            }
-        }
-        self.is_mock = self.is_mock || is_mock;
         for failure in &outcome.failures {
             self.contradictions.push(Contradiction {
                 about: describe_failure(made, model, failure),
@@ -283,59 +197,6 @@ impl LearnedService {
         let mut seen = BTreeSet::new();
         self.contradictions.retain(|it| seen.insert(it.about.clone()));
     }
-}
-
-/// Returns how many of `replies` had the status of a service that limits requests, and how many had not.
-fn count_limited(
-    observables: &[TellingTransition],
-    taken: &BTreeMap<String, u64>,
-    replies: u64,
-) -> (u64, u64) {
-    let is_it = |fact: &ObservedFact| matches!(fact, ObservedFact::Status { status, .. } if status == "429");
-    let telling = observables.iter().filter(|observable| is_it(&observable.fact));
-    let limited = telling.filter_map(|observable| taken.get(&observable.transition)).sum();
-    (limited, replies.saturating_sub(limited))
-}
-
-/// Returns the rules that are guesses, and that too few answers could have broken.
-fn unseen_rules(observables: &[TellingTransition], taken: &BTreeMap<String, u64>) -> BTreeSet<String> {
-    let mut answers: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
-    for observable in observables {
-        if let ObservedFact::Broken { rule, weight: RuleWeight::Guess, topic, .. } = &observable.fact
-            && *topic != RuleTopic::Refusal
-        {
-            answers.entry(rule).or_default().extend(&observable.answer);
-        }
-    }
-    let count = |answers: &BTreeSet<&String>| -> u64 { answers.iter().filter_map(|it| taken.get(*it)).sum() };
-    let unseen = answers.into_iter().filter(|(_, answers)| count(answers) < MIN_SUPPORT);
-    unseen.map(|(rule, _)| rule.clone()).collect()
-}
-
-/// Returns whether answers followed a rule nearly always, of a kind that only answers suggest.
-fn is_usual(rule: &str, observables: &[TellingTransition], taken: &BTreeMap<String, u64>) -> bool {
-    let count = |is_it: &dyn Fn(&ObservedFact) -> bool| -> u64 {
-        let telling = observables.iter().filter(|observable| is_it(&observable.fact));
-        telling.filter_map(|observable| taken.get(&observable.transition)).sum()
-    };
-    let followed = count(&|fact| matches!(fact, ObservedFact::Supported { rule: of } if of == rule));
-    let broken = count(&|fact| matches!(fact, ObservedFact::Broken { rule: of, .. } if of == rule));
-    followed >= USUAL.0 && followed >= USUAL.1 * broken
-}
-
-/// Returns whether some answers always followed a rule that others broke: the service contradicts itself, for instance
-/// if it shows an item in a list otherwise than alone.
-fn differs_between_answers(
-    rule: &str,
-    observables: &[TellingTransition],
-    taken: &BTreeMap<String, u64>,
-) -> bool {
-    let is_it = |fact: &ObservedFact| matches!(fact, ObservedFact::Broken { rule: of, .. } if of == rule);
-    let telling = observables.iter().filter(|observable| is_it(&observable.fact));
-    telling.filter(|observable| !taken.contains_key(&observable.transition)).any(|observable| {
-        let times = observable.answer.as_ref().and_then(|answer| taken.get(answer));
-        times.is_some_and(|times| *times >= USUAL.0)
-    })
 }
 
 /// Returns a failure in a line: the request, and what came instead of an answer of the description.

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use ioxide_args::InitArgs;
 use ioxide_campaign::engine::quote_for_shell;
 use ioxide_campaign::whole_file::write_new;
 use ioxide_openapi::{
@@ -17,7 +18,6 @@ use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
 use ioxide_wire::adapter::{AdapterError, Interrupt, ListenAddress};
 
 use super::learning::{LearnedService, learn_service};
-use crate::args::InitArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::load;
@@ -82,7 +82,7 @@ pub(super) fn init_from_openapi(args: &InitArgs, file: &str) -> Result<ExitStatu
     let made = match &learned {
         None => stateless,
         Some(learned) => {
-            let rules = StateRules::Learned(learned.observations.clone());
+            let rules = StateRules::Learned(learned.facts.observations.clone());
             let options = ServiceOptions { rules, ..options };
             translate(&text, &options).map_err(|bad| description_error(file, &bad))?
         }
@@ -188,7 +188,7 @@ fn print_learned(made: &Translation, learned: &LearnedService, out: &mut impl Wr
         resources => writeln!(out, "  the model remembers: {}", resources.join(", "))?,
     }
     writeln!(out, "  kinds of requests that must be refused: {}", made.wrong_requests)?;
-    if learned.is_mock {
+    if learned.facts.is_mock {
         writeln!(
             out,
             "  the answers do not depend on the requests: this seems to be a mock, which has no state"
@@ -201,7 +201,7 @@ fn print_learned(made: &Translation, learned: &LearnedService, out: &mut impl Wr
         }
     }
     let lists = [
-        ("not documented, but allowed, for other operations too:", &learned.statuses),
+        ("not documented, but allowed, for other operations too:", &learned.facts.statuses),
         ("not checked, because the service does otherwise:", &made.loosened),
     ];
     for (head, texts) in lists.iter().filter(|(_, texts)| !texts.is_empty()) {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_args::{DEFAULT_MAX_CONFIGURATIONS, JudgeArgs, settings};
 use ioxide_history::read::{HistoryForm, HistoryMapping, HistoryMessageKind, read_history};
 use ioxide_history::write::write_edn;
 use ioxide_history::{
@@ -18,7 +19,6 @@ use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 use serde_json::{Map, Value as Json};
 
-use crate::args::{DEFAULT_MAX_CONFIGURATIONS, JudgeArgs, settings};
 use crate::commands::test::clients::HISTORY;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;

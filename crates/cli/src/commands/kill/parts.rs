@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use ioxide_args::{DecideArgs, KillArgs, MergeArgs};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
@@ -16,7 +17,6 @@ use serde_json::Value as Json;
 
 use super::rounds::WitnessReuse;
 use super::{open_journal, show_suite, workers};
-use crate::args::{DecideArgs, KillArgs, MergeArgs};
 use crate::commands::mutate::select_mutants;
 use crate::exit::{CliError, ExitStatus};
 use crate::progress::ProgressLine;

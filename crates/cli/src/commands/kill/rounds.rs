@@ -1,6 +1,7 @@
 //! Rounds of `ioxide kill`: what kills a mutant is tried on those of the next round, and what it kills is no unit any
 //! more.
 
+use ioxide_args::{DecideArgs, KillArgs, SolverArgs};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::UnitSet;
@@ -14,7 +15,6 @@ use serde_json::json;
 
 use super::parts::read_outcome;
 use super::workers;
-use crate::args::{DecideArgs, KillArgs, SolverArgs};
 use crate::commands::mutate::select_mutants;
 use crate::exit::CliError;
 use crate::progress::ProgressLine;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_args::{CaseFormat, KillArgs};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_report::killing_trees::{describe_trees, trees_json};
@@ -14,7 +15,6 @@ use ioxide_testgen::kill::trees::{KillingTree, killing_trees};
 use serde_json::Value as Json;
 
 use super::workers;
-use crate::args::{CaseFormat, KillArgs};
 use crate::commands::case::case_text;
 use crate::exit::CliError;
 use crate::progress::ProgressLine;

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use ioxide_args::DecideArgs;
 use ioxide_model::sts::Model;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::{SearchBounds, SearchEffort};
@@ -12,7 +13,6 @@ use ioxide_testgen::kill::outcome::{MutantOutcome, MutantWork};
 use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
 use ioxide_testgen::mutate::Mutant;
 
-use crate::args::DecideArgs;
 use crate::exit::CliError;
 use crate::interrupt::STOP;
 use crate::limit;

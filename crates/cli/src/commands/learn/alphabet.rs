@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ioxide_args::LearnArgs;
 use ioxide_learn::alphabet::{MessageAlphabet, choose_all_inputs};
 use ioxide_model::label::{Label, input_name};
 use ioxide_model::sts::Model;
 use ioxide_record::typed;
 
-use crate::args::LearnArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::load;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ioxide_args::{LearnArgs, UnstableArg};
 use ioxide_fsm::mealy::MachineNames;
 use ioxide_learn::copies::SystemCopies;
 use ioxide_learn::messages::Messages;
@@ -19,7 +20,6 @@ use super::page::LearningViewer;
 use super::recorded::read_known_runs;
 use super::refusal::learning_error;
 use super::session::{EarlierLines, SessionFile};
-use crate::args::{LearnArgs, UnstableArg};
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 use crate::exit::CliError;
 use crate::session::patience;

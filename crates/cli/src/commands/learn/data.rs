@@ -3,6 +3,7 @@
 mod arguments;
 mod reference;
 
+use ioxide_args::{LearnArgs, UnstableArg};
 use ioxide_learn::data::system::DataGate;
 use ioxide_learn::data::{StartAssumption, ValueLesson, ValuePlan, field_kinds, theory_name};
 use ioxide_learn::messages::Messages;
@@ -19,7 +20,6 @@ use super::output::{self, LearnedReport};
 use super::page::LearningViewer;
 use super::refusal::session_error;
 use super::{DEFAULT_TIME_LIMIT, parse_suites};
-use crate::args::{LearnArgs, UnstableArg};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::system::SystemUnderTest;
 use crate::{limit, seed};

@@ -1,5 +1,6 @@
 //! `ioxide learn` without `--data` and `--time`: a machine whose inputs have fixed values.
 
+use ioxide_args::{LearnArgs, UnstableArg};
 use ioxide_fsm::mealy::{MachineNames, Mealy};
 use ioxide_learn::messages::Messages;
 use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee};
@@ -17,7 +18,6 @@ use super::output::{self, LearnedReport};
 use super::page::LearningViewer;
 use super::refusal::session_error;
 use super::{DEFAULT_EXTRA_STATES, DEFAULT_TIME_LIMIT, alphabet, parse_suites};
-use crate::args::{LearnArgs, UnstableArg};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::NamedMachine;
 use crate::solver::SolverRequest;

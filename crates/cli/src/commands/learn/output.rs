@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
+use ioxide_args::{DraftFormat, LearnArgs};
 use ioxide_learn::draft::{DraftError, DraftHead, LearnedDraft};
 use ioxide_learn::origin::MachineOrigin;
 use serde_json::{Value as Json, json};
 
 use super::page::LearningViewer;
 use super::parts;
-use crate::args::{DraftFormat, LearnArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::{load, redaction, write};
 

@@ -9,13 +9,13 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use ioxide_args::LearnArgs;
 use ioxide_explorer::learning::{LearningBoard, LearningEnd, LearningMeter, LearningPhase, LearningSubject};
 use ioxide_explorer::server::ServerEnder;
 use ioxide_learn::drawing::{Counterexample, HypothesisDrawing};
 use ioxide_learn::origin::MachineOrigin;
 
 use super::MIXED;
-use crate::args::LearnArgs;
 use crate::commands::explore;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};

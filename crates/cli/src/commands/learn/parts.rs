@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use ioxide_args::{DraftFormat, LearnArgs, MergeArgs};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter, SystemFacts};
 use ioxide_campaign::plan::UnitNames;
@@ -16,7 +17,6 @@ use ioxide_campaign::units::UnitSet;
 use serde_json::{Value as Json, json};
 
 use super::output::LearnedReport;
-use crate::args::{DraftFormat, LearnArgs, MergeArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::unit_command::{self, PartEnd, UnitCommand};

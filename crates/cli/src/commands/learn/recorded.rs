@@ -1,5 +1,6 @@
 //! Recorded runs of `--traces` and `--from`: by ioxide, or as plain lines.
 
+use ioxide_args::LearnArgs;
 use ioxide_learn::draft::LearnedDraft;
 use ioxide_learn::messages::{DataRun, Messages};
 use ioxide_learn::origin::MachineOrigin;
@@ -11,7 +12,6 @@ use serde_json::json;
 
 use super::output::{self, LearnedReport};
 use super::page::LearningViewer;
-use crate::args::LearnArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::record::{self, RunFile};
 

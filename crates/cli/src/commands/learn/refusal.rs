@@ -1,11 +1,11 @@
 //! The errors of sessions, as the end of the command: status, sentence, and what to do next.
 
+use ioxide_args::LearnArgs;
 use ioxide_learn::session::SessionError;
 use ioxide_run::answers::AnswerError;
 use ioxide_smt::halt::{Halt, Halted};
 
 use super::recorded::recorded_error;
-use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveTestError;
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;

@@ -8,6 +8,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 
+use ioxide_args::LearnArgs;
 use ioxide_campaign::part::{SystemFacts, system_difference};
 use ioxide_explorer::learning::LearningMeter;
 use ioxide_learn::messages::DataRun;
@@ -18,10 +19,9 @@ use ioxide_record::json;
 use ioxide_record::value::{WireMessage, label_from_json, label_to_json};
 use serde_json::{Value as Json, json};
 
-use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveTestError;
 use crate::exit::CliError;
-use crate::{date, identity, redaction, write};
+use crate::{identity, redaction, timing, write};
 
 /// The name of the format.
 const FORMAT: &str = "ioxide-learn-session";
@@ -80,7 +80,7 @@ impl<'m> SessionFile<'m> {
         let system = identity::all_facts(args.sut.as_deref().unwrap_or_default(), &args.model.settings())?;
         let header = json!({
             "format": FORMAT, "version": VERSION, "model": model.sts.name.to_string(), "inputs": inputs,
-            "system": system, "started": date::current_date(),
+            "system": system, "started": timing::current_date(),
         });
         let cannot = |error: io::Error| write::write_error(&path, &error);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(cannot)?;

@@ -5,6 +5,7 @@ mod clock;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ioxide_args::{DraftFormat, LearnArgs, UnstableArg};
 use ioxide_learn::messages::Messages;
 use ioxide_learn::oracle::HypothesisTest;
 use ioxide_learn::origin::MachineOrigin;
@@ -20,7 +21,6 @@ use super::output::{self, LearnedReport};
 use super::page::LearningViewer;
 use super::refusal::learning_error;
 use super::{DEFAULT_EXTRA_STATES, DEFAULT_TIME_LIMIT, alphabet, parse_suites};
-use crate::args::{DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::LiveTestError;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;

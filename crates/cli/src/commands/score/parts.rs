@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use ioxide_args::{MergeArgs, MutantArgs, ScoreArgs};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
@@ -16,7 +17,6 @@ use ioxide_testgen::kill::score::KillTable;
 use serde_json::{Value as Json, json};
 
 use super::{rounds, show_score};
-use crate::args::{MergeArgs, MutantArgs, ScoreArgs};
 use crate::commands::kill::page::MutatedModel;
 use crate::commands::kill::parts::{MutantUnits, read_outcome};
 use crate::commands::mutate::select_mutants;

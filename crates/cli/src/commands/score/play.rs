@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use ioxide_args::ScoreArgs;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
 use ioxide_run::campaign::CampaignConfig;
@@ -16,7 +17,6 @@ use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_wire::adapter::ClockKind;
 
 use super::MAX_PURPOSE_STATES;
-use crate::args::ScoreArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::progress::ProgressLine;

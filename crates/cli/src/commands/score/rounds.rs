@@ -3,13 +3,13 @@
 //! In the first round every mutant is decided and played; in the next ones those are played that are killable and
 //! survive. When the goal is reached is decided by [`ScoreSoFar`].
 
+use ioxide_args::ScoreArgs;
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::rounds::RoundFeedback;
 use ioxide_campaign::units::UnitSet;
 use ioxide_testgen::kill::standing::{MutantStanding, ScoreSoFar, is_reached};
 use serde_json::{Value as Json, json};
 
-use crate::args::ScoreArgs;
 use crate::exit::CliError;
 use crate::unit_command;
 

@@ -2,6 +2,7 @@
 //!
 //! The file names the path and the time-out; the case is made again from the model, and must have as many arcs.
 
+use ioxide_args::SolverArgs;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
 use ioxide_report::case::json::{CaseMismatch, CaseOutline};
@@ -9,7 +10,6 @@ use ioxide_symex::Ctx;
 use ioxide_testgen::case::generate;
 use ioxide_testgen::tester::case::CaseGuided;
 
-use crate::args::SolverArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{load, solver};
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use ioxide_args::{TestArgs, TestFormat};
 use ioxide_history::write::write_lines;
 use ioxide_history::{
     Consistency, HistoryConfig, HistoryJudgement, SearchLimits, SequentialModel, judge_history,
@@ -26,7 +27,6 @@ use ioxide_symex::Ctx;
 use ioxide_wire::adapter::shared::FaultKind;
 
 use super::tester_choice;
-use crate::args::{TestArgs, TestFormat};
 use crate::commands::judge::history::prove_model;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::{STOP, catch_interrupts};

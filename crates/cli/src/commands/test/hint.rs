@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ioxide_args::{TestArgs, TestFormat};
 use ioxide_model::counted::count_noun;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
@@ -18,7 +19,6 @@ use ioxide_repair::{Proposal, TriageFact, runs_of_record, triage};
 use ioxide_report::html::evidence::{ChangeView, EvidencePage};
 use serde_json::{Value as Json, json};
 
-use crate::args::{TestArgs, TestFormat};
 use crate::commands::repair::{effect_lines, find_briefly, proposal_json};
 use crate::record;
 use crate::record_folder::RecordFolder;

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ioxide_args::{LimitArgs, MergeArgs, SolverArgs, TestArgs, TimeLimit};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter, SystemFacts};
 use ioxide_campaign::plan::UnitNames;
@@ -37,7 +38,6 @@ use serde_json::{Value as Json, json};
 use super::rounds;
 use super::tester_choice::{self, ChosenTester};
 use super::{outcome_json, verdict};
-use crate::args::{LimitArgs, MergeArgs, SolverArgs, TestArgs, TimeLimit};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::record_folder::RecordFolder;

@@ -3,6 +3,7 @@
 //! `cover` and `tour` then have fewer purposes, which are shared out again; `hunt` has fewer of them, and walks. Runs
 //! have other seeds in every round, so what is left is tried with other data.
 
+use ioxide_args::{SolverArgs, TestArgs};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
@@ -16,7 +17,6 @@ use serde_json::{Value as Json, json};
 
 use super::parts::PreparedCampaign;
 use super::tester_choice::ChosenTester;
-use crate::args::{SolverArgs, TestArgs};
 use crate::exit::CliError;
 
 /// The units of all rounds: those of one, again and again.

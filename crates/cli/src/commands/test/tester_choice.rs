@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use ioxide_args::{LimitArgs, TestArgs, TimeLimit};
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_report::guarantee::{CompleteGuarantee, SuiteEvidence};
@@ -27,7 +28,6 @@ use serde_json::{Value as Json, json};
 
 use super::plan::PlanProgress;
 use super::{case, hunted, plan};
-use crate::args::{LimitArgs, TestArgs, TimeLimit};
 use crate::commands::{complete, fsm, kill};
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;

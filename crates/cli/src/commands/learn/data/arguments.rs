@@ -1,5 +1,6 @@
 //! The arguments of `learn --data`: inputs, constants, theories, and fields whose values are made up.
 
+use ioxide_args::{CompareArg, DraftFormat, LearnArgs, UnstableArg};
 use ioxide_learn::alphabet::choose_all_inputs;
 use ioxide_learn::data::field_kinds;
 use ioxide_learn::data::made_values::{MadeField, data_fields, field_text};
@@ -11,7 +12,6 @@ use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::value::Value;
 
 use super::super::alphabet::print_left_out;
-use crate::args::{CompareArg, DraftFormat, LearnArgs, UnstableArg};
 use crate::exit::{CliError, ExitStatus};
 
 /// Refuses models and arguments that cannot be combined with `--data`.

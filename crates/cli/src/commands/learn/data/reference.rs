@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use ioxide_args::LearnArgs;
 use ioxide_fsm::mealy::MachineNames;
 use ioxide_learn::data::system::DataGate;
 use ioxide_learn::data::{StartAssumption, ValuePlan};
@@ -21,7 +22,6 @@ use ioxide_testgen::tester::suite::AnswerWait;
 use super::super::line::LearningLine;
 use super::super::page::LearningViewer;
 use super::super::refusal::{learning_error, session_error};
-use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveSystem;
 use crate::exit::{CliError, ExitStatus};
 use crate::session::patience;

@@ -4,14 +4,11 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
-use std::{env, process};
 
 use clap::{Command, CommandFactory as _};
 
 use super::CliArgs;
-use super::suites::{self, ParseError};
-use crate::exit;
+use super::suites::{self, ParseError, ProjectReader};
 
 /// The heading of examples.
 const EXAMPLES: &str = "Examples:";
@@ -28,31 +25,23 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Set up and measure", &["completions", "man", "schema", "bench"]),
 ];
 
-/// Returns the arguments of the command line; ends the program with a message if they are wrong.
-pub fn parse_command_line() -> CliArgs {
-    let words: Vec<OsString> = env::args_os().collect();
-    if is_version_query(&words) {
-        // As clap: that nobody reads it is no error.
-        let _ = writeln!(io::stdout(), "{VERSION_LINE}");
-        process::exit(0);
-    }
+/// Returns the command of the words of a command line, the first of which is the name of the program.
+///
+/// # Errors
+/// If the words are no command, or ask for help: then the error is the help.
+pub fn parse_words(words: &[OsString], read_project: ProjectReader<'_>) -> Result<CliArgs, ParseError> {
     // The help takes longer to make than all else, and only a wrong command line or a question shows it.
-    let parsed = match suites::parse(&CliArgs::command(), &words) {
-        Err(ParseError::Words(_)) => suites::parse(&command_line(), &words),
+    match suites::parse(&CliArgs::command(), words, read_project) {
+        Err(ParseError::Words(_)) => suites::parse(&command_line(), words, read_project),
         parsed => parsed,
-    };
-    match parsed {
-        Ok(args) => args,
-        Err(ParseError::Words(error)) => error.exit(),
-        Err(ParseError::Project(error)) => exit::end_with(&error),
     }
 }
 
 /// The answer to `--version`.
-const VERSION_LINE: &str = concat!("ioxide ", env!("CARGO_PKG_VERSION"));
+pub const VERSION_LINE: &str = concat!("ioxide ", env!("CARGO_PKG_VERSION"));
 
 /// True if the words only ask for the version: scripts ask often, and need no definition of all commands for it.
-fn is_version_query(words: &[OsString]) -> bool {
+pub fn is_version_query(words: &[OsString]) -> bool {
     matches!(words, [_, question] if question == "--version" || question == "-V")
 }
 

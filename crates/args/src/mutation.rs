@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use ioxide_model::relation::ConformanceRelation;
+use ioxide_testgen::conform::InputCompletion;
 
 use super::{CaseFormat, LimitArgs, ModelArgs, PartArgs, SolverArgs, duration, settings};
 
@@ -134,6 +135,16 @@ pub struct MutantArgs {
     /// The seed of `--sample` and `--second-order`.
     #[arg(long, hide_short_help = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
+}
+
+impl From<CompletionArg> for InputCompletion {
+    fn from(typed: CompletionArg) -> Self {
+        match typed {
+            CompletionArg::Angelic => Self::Angelic,
+            CompletionArg::Restricted => Self::Restricted,
+            CompletionArg::None => Self::None,
+        }
+    }
 }
 
 impl Default for MutantArgs {

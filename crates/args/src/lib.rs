@@ -1,4 +1,23 @@
-//! The arguments of the command line.
+//! The command line of ioxide as types: its commands, their options, the help.
+//!
+//! [`CliArgs`] is what was typed. [`parse_words`] reads it, with what `ioxide.toml` adds for `ioxide test` without a
+//! model or with the name of a suite; [`command_line`] is the definition that help, manual pages and completions are
+//! made of. Nothing here carries a command out.
+//!
+//! *Promises.* The words decide, and the project file where `read_project` finds one; nothing else is read but whether
+//! a file is there. What is typed wrong is an error with the usage.
+//!
+//! # Example
+//!
+//! ```
+//! use ioxide_args::{CliCommand, parse_words};
+//!
+//! let words = ["ioxide", "test", "shop.iox", "--sut", "shop", "--seed", "1"].map(Into::into);
+//! let args = parse_words(&words, &|| Ok(None))?;
+//! let CliCommand::Test(test) = args.command else { panic!("another command") };
+//! assert_eq!((test.model.file.as_str(), test.seed), ("shop.iox", Some(1)));
+//! # Ok::<(), ioxide_args::ParseError>(())
+//! ```
 #![expect(missing_docs, reason = "arguments that commands share are described where they are declared")]
 
 mod bench;
@@ -23,8 +42,7 @@ mod time;
 mod tools;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
-
-use crate::mutant_file::SpecSource;
+use ioxide_project::SpecSource;
 
 pub use self::bench::{BenchArgs, BenchName};
 pub use self::case::{CaseArgs, CaseFormat, CaseGoalArg, CasePruning, SendingArg};
@@ -32,7 +50,7 @@ pub use self::complete::{CompleteArgs, CompleteCommand};
 pub use self::duration::{TimeLimit, UnreadableTime, duration, time_limit};
 pub use self::explore::ExploreArgs;
 pub use self::fsm::{FsmArgs, FsmVariant, MissingArg};
-pub use self::help::{command_line, parse_command_line};
+pub use self::help::{VERSION_LINE, command_line, is_version_query, parse_words};
 pub use self::init::{InitArgs, StubArg};
 pub use self::learn::{CompareArg, DiffArgs, DraftFormat, LearnArgs, UnstableArg};
 pub use self::live::{
@@ -44,10 +62,11 @@ pub use self::model::{CheckArgs, CheckFormat, ExplainArgs, FmtArgs, ShowArgs, Sh
 pub use self::mutation::{
     CompletionArg, ConformArgs, DecideArgs, KillArgs, MutantArgs, MutateArgs, ScoreArgs, TraceComparison,
 };
-pub use self::part::{CampaignArgs, EngineName, MergeArgs, PartArgs};
+pub use self::part::{CampaignArgs, EngineName, MergeArgs, PartArgs, without_part};
 pub use self::repair::RepairArgs;
 pub use self::report::{ReportArgs, ScriptArg};
 pub use self::requirements::RequirementsArgs;
+pub use self::suites::{ParseError, SuiteChoiceError};
 pub use self::time::{ClockArg, TimeArgs};
 pub use self::tools::{CompletionsArgs, DoctorArgs, ManPages, SchemaArgs, WatchArgs};
 

@@ -2,18 +2,25 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, FromArgMatches as _};
 use ioxide_model::suggest::nearest_name;
-use ioxide_project::{SUITE_OPTIONS, TestSuite};
+use ioxide_project::{Project, ProjectError, SUITE_OPTIONS, TestSuite};
+use thiserror::Error;
 
 use super::{CliArgs, CliCommand, TestArgs};
-use crate::exit::CliError;
-use crate::project_file::open_project;
+
+/// Reads the project file of the current directory; `None` if there is none.
+pub(super) type ProjectReader<'r> = &'r dyn Fn() -> Result<Option<Arc<Project>>, ProjectError>;
 
 /// The command of `words`; for `test` with the arguments that `ioxide.toml` adds, of every suite if there are several.
-pub(super) fn parse(command: &Command, words: &[OsString]) -> Result<CliArgs, ParseError> {
+pub(super) fn parse(
+    command: &Command,
+    words: &[OsString],
+    read_project: ProjectReader<'_>,
+) -> Result<CliArgs, ParseError> {
     if words.get(1).is_none_or(|name| name != "test") {
         return strict(command, words);
     }
@@ -23,7 +30,7 @@ pub(super) fn parse(command: &Command, words: &[OsString]) -> Result<CliArgs, Pa
     // Mistakes are told with the usual usage.
     let Ok(matches) = relaxed.clone().try_get_matches_from(words) else { return strict(command, words) };
     let Some(test) = matches.subcommand_matches("test") else { return strict(command, words) };
-    let Some(suites) = wanted_suites(test)? else { return strict(command, words) };
+    let Some(suites) = wanted_suites(test, read_project)? else { return strict(command, words) };
     let words = match test.get_one::<String>("file") {
         Some(name) if !is_model(name) => without_name(&relaxed, words, name),
         _ => words.to_vec(),
@@ -39,22 +46,55 @@ pub(super) fn parse(command: &Command, words: &[OsString]) -> Result<CliArgs, Pa
 }
 
 /// The reason why the words are no command.
-pub(super) enum ParseError {
+#[derive(Debug, Error)]
+pub enum ParseError {
     /// They do not fit the definition of the command line, or ask for help.
-    Words(clap::Error),
+    #[error(transparent)]
+    Words(#[from] clap::Error),
     /// They do not fit the project file.
-    Project(CliError),
+    #[error(transparent)]
+    Suite(#[from] SuiteChoiceError),
 }
 
-impl From<clap::Error> for ParseError {
-    fn from(error: clap::Error) -> Self {
-        Self::Words(error)
-    }
+/// The reason why the project file does not say what to test.
+#[derive(Debug, Error)]
+pub enum SuiteChoiceError {
+    /// The model is missing on the command line, and there is no project file.
+    #[error("no model is named, and there is no `ioxide.toml`")]
+    NoProject,
+    /// The project file has neither `[project]` nor a suite.
+    #[error("`ioxide.toml` does not say what to test")]
+    NoSuite,
+    /// The name is neither that of a file nor of a suite.
+    #[error("there is no file and no suite `{name}`")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names of the suites.
+        names: Vec<String>,
+    },
+    /// The project file has a mistake.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
 }
 
-impl From<CliError> for ParseError {
-    fn from(error: CliError) -> Self {
-        Self::Project(error)
+impl SuiteChoiceError {
+    /// Returns the next thing to do.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::NoProject => Some(
+                "name both, as in `ioxide test MODEL --sut SUT`, or write `[project]` into `ioxide.toml`"
+                    .into(),
+            ),
+            Self::NoSuite => Some("add a table `[project]` with `model` and `sut`".into()),
+            Self::Unknown { name, names } => {
+                Some(match nearest_name(name, names.iter().map(|name| &**name)) {
+                    Some(near) => format!("did you mean the suite `{near}`?"),
+                    None => format!("the suites of `ioxide.toml` are {}", names.join(", ")),
+                })
+            }
+            Self::Project(error) => error.help().map(str::to_owned),
+        }
     }
 }
 
@@ -64,22 +104,17 @@ fn strict(command: &Command, words: &[OsString]) -> Result<CliArgs, ParseError> 
 }
 
 /// Returns the suites that are asked for; `None` if the words say everything themselves.
-fn wanted_suites(test: &ArgMatches) -> Result<Option<Vec<TestSuite>>, CliError> {
+fn wanted_suites(
+    test: &ArgMatches,
+    read_project: ProjectReader<'_>,
+) -> Result<Option<Vec<TestSuite>>, SuiteChoiceError> {
     let file = test.get_one::<String>("file").map(|file| &**file);
     let has_model = file.is_some_and(is_model);
     if has_model && test.contains_id("sut") {
         return Ok(None);
     }
-    let Some(project) = open_project()? else {
-        let is_missing = file.is_none() || has_model;
-        let advice =
-            "name both, as in `ioxide test MODEL --sut SUT`, or write `[project]` into `ioxide.toml`";
-        return match (is_missing, file) {
-            (true, None) => {
-                Err(CliError::usage("no model is named, and there is no `ioxide.toml`").help(advice))
-            }
-            _ => Ok(None),
-        };
+    let Some(project) = read_project()? else {
+        return if file.is_none() { Err(SuiteChoiceError::NoProject) } else { Ok(None) };
     };
     let suites = project.suites()?;
     if has_model || file.is_none() && test.contains_id("sut") {
@@ -87,24 +122,16 @@ fn wanted_suites(test: &ArgMatches) -> Result<Option<Vec<TestSuite>>, CliError> 
         return Ok(suites.into_iter().next().map(|suite| vec![suite]));
     }
     let Some(name) = file else {
-        let advice = "add a table `[project]` with `model` and `sut`";
-        return if suites.is_empty() {
-            Err(CliError::usage("`ioxide.toml` does not say what to test").help(advice))
-        } else {
-            Ok(Some(suites))
-        };
+        return if suites.is_empty() { Err(SuiteChoiceError::NoSuite) } else { Ok(Some(suites)) };
     };
     let names: Vec<&str> = suites.iter().map(|suite| &*suite.name).collect();
     match suites.iter().find(|suite| suite.name == name) {
         Some(suite) => Ok(Some(vec![suite.clone()])),
         None if name.contains(['.', '/']) || names.iter().all(|name| name.is_empty()) => Ok(None),
-        None => {
-            let error = CliError::usage(format!("there is no file and no suite `{name}`"));
-            Err(match nearest_name(name, names.iter().copied()) {
-                Some(near) => error.help(format!("did you mean the suite `{near}`?")),
-                None => error.help(format!("the suites of `ioxide.toml` are {}", names.join(", "))),
-            })
-        }
+        None => Err(SuiteChoiceError::Unknown {
+            name: name.to_owned(),
+            names: names.into_iter().map(str::to_owned).collect(),
+        }),
     }
 }
 

@@ -8,6 +8,33 @@ use super::{LimitArgs, SolverArgs};
 /// The heading of the options for work on several machines.
 pub const PARTS_HEADING: &str = "Several machines";
 
+/// The options that say which part of a command to do, and whether a value follows.
+const PART_OPTIONS: [(&str, bool); 6] = [
+    ("--plan", false),
+    ("--partition", true),
+    ("--unit", true),
+    ("--units", true),
+    ("--part", true),
+    ("--feedback", true),
+];
+
+/// Returns the words of a command without the options that select a part of it.
+pub fn without_part(words: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let option = PART_OPTIONS.iter().find(|(name, _)| {
+            word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        });
+        match option {
+            None => kept.push(word),
+            Some((_, true)) if !word.contains('=') => drop(words.next()),
+            Some(_) => (),
+        }
+    }
+    kept
+}
+
 /// The part of a command that is to be done.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct PartArgs {
