@@ -22,6 +22,11 @@ pub fn test_count(variable: &str, share: u64, full: u64) -> u64 {
     }
 }
 
+/// Returns the cases that a test with a list of them tries: all in a full run, otherwise the first `share`.
+pub fn test_cases<T>(share: usize, cases: &[T]) -> &[T] {
+    if is_full_run() { cases } else { &cases[..share.min(cases.len())] }
+}
+
 /// Returns the seeds of the cases a random test tries: `variable` may be a number, or a share of a campaign,
 /// `500..1000`; otherwise as [`test_count`].
 ///

@@ -24,7 +24,7 @@ fn an_outside_checker_agrees() {
     if !ioxide_test_support::has_program("python3") {
         return;
     }
-    let n_models = test_count("IOXIDE_MODELS", 3, 30).to_string();
+    let n_models = test_count("IOXIDE_MODELS", 2, 30).to_string();
     let (text, code) =
         run_checker(env!("CARGO_BIN_EXE_ioxide"), &["--models", &n_models]).expect("python3 runs");
     assert_eq!(code, Some(0), "{text}");

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ioxide_test_support::has_program;
+use ioxide_test_support::{has_program, test_cases};
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/redis")
@@ -53,14 +53,15 @@ fn faults_of_all_kinds_are_found() {
     if !has_program("redis-server") {
         return;
     }
-    for (fault, seed) in [
+    let faults = [
         ("pops-the-tail", "4"),
         ("keeps-expiry", "4"),
         ("removes-two", "2"),
         ("drops-the-last", "4"),
         ("counts-duplicates", "4"),
         ("nil-for-wrong-type", "4"),
-    ] {
+    ];
+    for &(fault, seed) in test_cases(3, &faults) {
         let args = ["--seed", seed, "--steps", "20000", "--for", "3min", "--no-shrink"];
         let output = tested(&example(), "store", fault, &args);
         assert_eq!(output.status.code(), Some(1), "{fault}: {output:?}");

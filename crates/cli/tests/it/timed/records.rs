@@ -1,5 +1,6 @@
 //! Runs recorded in virtual time that are judged, repeated and shrunk.
 
+use ioxide_test_support::test_cases;
 use tempfile::TempDir;
 
 use super::{ATM, LATE, file, folder, ioxide, python, test};
@@ -26,9 +27,8 @@ fn the_judge_agrees_with_the_run() {
 
 #[test]
 fn a_failing_run_fails_again_and_can_be_made_smaller() {
-    for (flag, says) in
-        [("--late", "`wclock <= 1.0`"), ("--more", "`asked == amt`"), ("--silent", "FAIL_dur")]
-    {
+    let faults = [("--late", "`wclock <= 1.0`"), ("--silent", "FAIL_dur"), ("--more", "`asked == amt`")];
+    for &(flag, says) in test_cases(2, &faults) {
         let Some(sut) = python(flag) else { return };
         let (_folder, path) = recorded(&sut, "random");
         ioxide(&["replay", &path, "--sut", &sut]).expect(1, &["FAIL", says, "failed again 3 of 3 times"]);

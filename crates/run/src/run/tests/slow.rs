@@ -181,7 +181,7 @@ fn taking(model: &Model, worlds: Worlds) -> Worlds {
 
 #[test]
 fn no_tester_fails_a_system_that_conforms_and_sits_behind_a_slow_connection() {
-    let wanted = test_count("IOXIDE_RUNS", 600, 15_000);
+    let wanted = test_count("IOXIDE_RUNS", 300, 15_000);
     let (mut runs, mut right, mut wrong, mut found, mut found_at_once) = (0, 0u64, 0u64, 0u64, 0u64);
     for seed in 1_000.. {
         let recipe = Recipe::random(seed);
@@ -259,7 +259,7 @@ fn with_sync(text: &str) -> String {
 #[test]
 fn a_message_that_is_answered_like_no_other_blames_nobody_and_wins_detection_back() {
     use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
-    let systems = test_count("IOXIDE_SYSTEMS", 8, 400);
+    let systems = test_count("IOXIDE_SYSTEMS", 4, 400);
     let config = || RandomConfig { steps: 60, interaction: Interaction::InputEager };
     let (mut wrong, mut at_once, mut queued, mut synced) = (0u64, 0u64, 0u64, 0u64);
     for seed in 20_000..20_000 + systems {
