@@ -1,6 +1,6 @@
 //! The search for an order: which operations, one after the other, does the model allow?
 //!
-//! [WG93]: a depth-first search over orders; [Lowe17]: a memo of (operations placed, state), and placing operations
+//! \[WG93]: a depth-first search over orders; \[Lowe17]: a memo of (operations placed, state), and placing operations
 //! *just in time*, only when one returns. Four rules keep it small, and none loses an order:
 //!
 //! - **Open operations are placed only when something needs them.** A configuration that has used fewer of them can do

@@ -174,7 +174,7 @@ pub type LearningWatch<'w, L> =
 /// Asks a suite of `reference`, such as an earlier version of the system: where the system is equivalent to it, most
 /// of what there is to learn is known then, and where it is not, little is lost, since the tests of a hypothesis ask
 /// much of it anyway. `inputs` maps each input of the reference to one of the system; a word ends at the first
-/// without. After [KJR24], with a suite of the reference in the place of its separate rules.
+/// without. After \[KJR24], with a suite of the reference in the place of its separate rules.
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.

@@ -2,7 +2,7 @@
 //!
 //! Beside its inputs the system is given `wait`: nothing, for as long as it takes until something comes. What comes
 //! then is an answer like any other, with its delay; delays that differ by no more than the tolerance are the same. So
-//! a system with a timer is a machine, as in [VEB23]. Afterwards every move that leads from one state with a running
+//! a system with a timer is a machine, as in \[VEB23]. Afterwards every move that leads from one state with a running
 //! timer to another is made once more when half of the delay is over: what is left then says whether the move starts
 //! the timer again.
 

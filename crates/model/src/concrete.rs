@@ -1,7 +1,7 @@
 //! Concrete semantics: states with values, and the steps between them.
 //!
-//! The interpretation of a transition system as a labelled one ([FTW05] Def. 11, [BT19] Def. 8,
-//! [AT15] Def. 2.2): a state is a location with a value for every variable and clock; a switch
+//! The interpretation of a transition system as a labelled one (\[FTW05] Def. 11, \[BT19] Def. 8,
+//! \[AT15] Def. 2.2): a state is a location with a value for every variable and clock; a switch
 //! is enabled for field values that make its guard true, and leads to the updated state.
 //! Internal switches have no fields, so their closure needs evaluation only. The question of whether *some* output
 //! value makes a guard true needs a solver and is asked in `symex`.

@@ -2,7 +2,7 @@
 //!
 //! The specification may be in several states, so a label may have taken one of several
 //! switches. A switch counts as *certain* if it lies on every path that explains the run, as far as later messages have
-//! told, and as *possible* if it lies on some ([BT19]'s conservative and liberal measure, by path; the monitor follows
+//! told, and as *possible* if it lies on some (\[BT19]'s conservative and liberal measure, by path; the monitor follows
 //! the paths). Internal switches are not seen; they are not counted here. All other items are described in [`item`].
 //!
 //! *Promises.* Only what is certain is covered: a pair if it lies on every path, values of an input where it is known

@@ -85,7 +85,7 @@ pub fn breakdown_signature(
     format!("{how}{} in {locations}", last.unwrap_or_default())
 }
 
-/// Returns the verdict of timed testing ([BLLN23]) on a forbidden observation of a timed model: the locations of the
+/// Returns the verdict of timed testing (\[BLLN23]) on a forbidden observation of a timed model: the locations of the
 /// specification, the label and its delay, and the first conjunct of a guard that it violates. `None` for a model
 /// without clocks.
 #[must_use]

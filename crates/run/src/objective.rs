@@ -1,6 +1,6 @@
 //! Observation objectives: the traces after which an observation is judged.
 //!
-//! [FTW05]'s ioco_F asks of a set F of suspension traces that, after each of them, the system does
+//! \[FTW05]'s ioco_F asks of a set F of suspension traces that, after each of them, the system does
 //! only what the specification allows. F is all traces unless a goal of the model narrows it:
 //!
 //! | goal | a trace is in F while |

@@ -1,6 +1,6 @@
 //! One test run: the tester moves, the adapter acts, the monitor judges, events are reported.
 //!
-//! [FTW05]'s on-the-fly algorithm. There is one loop for every kind of test; they differ in
+//! \[FTW05]'s on-the-fly algorithm. There is one loop for every kind of test; they differ in
 //! the tester. An output that is already there comes before an input that is only meant to
 //! be sent. An input is under way until the system confirms it, or all is silent: outputs that come meanwhile may
 //! have been sent before it was taken, and only if the specification allows no order of them is it a failure.
@@ -9,8 +9,8 @@
 //! (`silence`). A system that ends, hangs up, hangs or talks nonsense has broken down: that is a failure of its
 //! own kind unless the model allows it (`breakdown`).
 //!
-//! In a timed model ([BLLN23]) time is part of what is seen: a message comes with the delay before it, and silence is a
-//! delay. Time is that of the system, if it lets itself be told how late it is, or of this machine, with a stated
+//! In a timed model (\[BLLN23]) time is part of what is seen: a message comes with the delay before it, and silence is
+//! a delay. Time is that of the system, if it lets itself be told how late it is, or of this machine, with a stated
 //! tolerance. An input whose instant has passed before it was sent is not sent: the tester is too late.
 //!
 //! *Promises.* Fail comes from the monitor and from nothing else. Trouble on the way to the system

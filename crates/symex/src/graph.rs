@@ -19,7 +19,7 @@ pub struct ExploredEdge {
     pub to: ExploredId,
 }
 
-/// The symbolic execution graph ([BT19] Def. 14), states merged as exploration decides.
+/// The symbolic execution graph (\[BT19] Def. 14), states merged as exploration decides.
 ///
 /// If states are merged, the store and the path of a node summarise all states it stands for, not the history of one
 /// way to it; [`along`](crate::along) gives that.

@@ -1,6 +1,6 @@
 //! Conformance of two models: is everything one does allowed by the other?
 //!
-//! sioco ([AT15] sec. 3, after [FTW05]): an implementation conforms if, after every suspension trace
+//! sioco (\[AT15] sec. 3, after \[FTW05]): an implementation conforms if, after every suspension trace
 //! of the specification, each output it gives and each silence it keeps is one the
 //! specification has. The symbolic product of the two is searched breadth first, so the
 //! first unsafe state gives a shortest witness; product states that an earlier one stands for
@@ -113,7 +113,7 @@ pub enum SearchEngine {
     Symbolic,
 }
 
-/// The treatment of product states that were seen before ([AT15] sec. 4.2).
+/// The treatment of product states that were seen before (\[AT15] sec. 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
     /// Explores them again: every search is cut at its depth.
@@ -147,7 +147,7 @@ pub enum ConformProof {
     Widened,
     /// The changed switches do the same as before.
     SameSwitches,
-    /// The guard of an input was weakened where the specification leaves it open ([AT15] sec. 4.5).
+    /// The guard of an input was weakened where the specification leaves it open (\[AT15] sec. 4.5).
     InputWeakened,
     /// The change cannot be observed: the assigned values are never read.
     DeadAssignment,

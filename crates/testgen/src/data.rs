@@ -1,6 +1,6 @@
 //! Values for the fields of a message, varied and reproducible by seed.
 //!
-//! [FTW05]'s algorithm and [BT19]'s `getValues` leave the choice open; a solver's first answer is a dull one. Values
+//! \[FTW05]'s algorithm and \[BT19]'s `getValues` leave the choice open; a solver's first answer is a dull one. Values
 //! are chosen as late as possible, so that they can depend on earlier observations.
 //!
 //! *Distribution.* Now and then the values come from one equivalence class: one side of a comparison that some guard of

@@ -1,7 +1,7 @@
 //! Deciding mutants: killed with a trace, equivalent with a proof, or unknown with the reason.
 //!
 //! Every mutant is compared with the model it comes from (see [`conform`](crate::conform)), with
-//! the optimisations of [AT15] sec. 4 that change no answer, each of which can be switched off to measure it. Before
+//! the optimisations of \[AT15] sec. 4 that change no answer, each of which can be switched off to measure it. Before
 //! the product is searched, cheap filters look for changes that cannot be observed.
 //!
 //! *Promises.* "Equivalent" comes with a proof, "killed" with a trace that was replayed. An analysis
@@ -52,7 +52,7 @@ const MAX_GRAPH: usize = 10_000;
 /// infinitely many states.
 const MAX_OPEN_GRAPH: usize = 1_000;
 
-/// A step of [AT15] sec. 4 that makes deciding faster.
+/// A step of \[AT15] sec. 4 that makes deciding faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Optimisation {
     /// The specification is explored once for all mutants (sec. 4.1).
@@ -130,7 +130,7 @@ pub struct KillConfig {
     pub bounds: SearchBounds,
     /// The optimisations that are switched off.
     pub off: BTreeSet<Optimisation>,
-    /// The treatment of inputs that a mutant does not mention. The restricted completion of [AT15] sec. 4.3 makes a
+    /// The treatment of inputs that a mutant does not mention. The restricted completion of \[AT15] sec. 4.3 makes a
     /// search shorter, but it changes answers: models that do not conform to themselves seem to.
     pub completion: InputCompletion,
 }

@@ -1,6 +1,6 @@
 //! Model mutation: small changes of a model, each a fault a system might have.
 //!
-//! [AT15] sec. 1: a mutant is the model with one fault injected; a test that distinguishes the mutant from
+//! \[AT15] sec. 1: a mutant is the model with one fault injected; a test that distinguishes the mutant from
 //! the model finds systems with that fault. The operators work on the core model, so every front end profits: guards
 //! (made true, negated, relations, constants, variables, and/or, conditions left out, other arithmetic), assignments
 //! (left out, added, changed), collections (the wrong end, one off, lost changes, duplicates), initial values, clocks

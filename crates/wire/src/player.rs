@@ -1,9 +1,9 @@
 //! A model simulated as a system under test.
 //!
-//! The concrete semantics ([FTW05] Def. 11) with every choice made by a seeded generator: which
+//! The concrete semantics (\[FTW05] Def. 11) with every choice made by a seeded generator: which
 //! enabled output or internal step comes next, the values of loose outputs, the values
-//! unknown at start. Inputs are completed angelically ([AT15] sec. 3): an input nothing accepts
-//! is ignored. As in [AT15]'s care about internal steps, an input counts as accepted if it is
+//! unknown at start. Inputs are completed angelically (\[AT15] sec. 3): an input nothing accepts
+//! is ignored. As in \[AT15]'s care about internal steps, an input counts as accepted if it is
 //! accepted after internal steps; it is ignored only where no such steps lead to it, in a state
 //! that no internal step can leave. A model that takes internal steps for ever instead ignores
 //! nothing and is never quiescent: that is told. The comparison of models reads it the same way.

@@ -1,7 +1,7 @@
 //! The quiescence times: the length of silence that counts as quiescence, by last message and location.
 //!
-//! [BT19] and [FTW05] observe quiescence by a time-out. One time for a whole system is either slow or wrong where some
-//! answers take much longer than others, so times can be given for the last message and for locations of the
+//! \[BT19] and \[FTW05] observe quiescence by a time-out. One time for a whole system is either slow or wrong where
+//! some answers take much longer than others, so times can be given for the last message and for locations of the
 //! specification. Where none is given it is calibrated: long at first, then a multiple of the longest of the latest
 //! answers, by the kind of input once it was answered often enough. An answer that comes after the time raises it for
 //! its kind of input, and the raise halves with every [`WINDOW`] further answers: a machine that was busy for a moment

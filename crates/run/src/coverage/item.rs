@@ -1,6 +1,6 @@
 //! The items of data and history that can be covered in addition to switches.
 //!
-//! Switch coverage ([BT19]) says nothing of values and of what came before. These items do: which switch followed
+//! Switch coverage (\[BT19]) says nothing of values and of what came before. These items do: which switch followed
 //! which, on which side of a comparison the values of an input were, what kind of value a field had, and to what it was
 //! equal. Comparisons with clocks are instants: before, at and after a deadline or the edge of a guard.
 

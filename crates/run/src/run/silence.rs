@@ -1,6 +1,6 @@
 //! Silence: confirmed before the system is blamed for it, and retracted if it was declared too early.
 //!
-//! Quiescence is a time-out ([BT19], [FTW05]), and no time-out fits a machine that is busy. So silence that the
+//! Quiescence is a time-out (\[BT19], \[FTW05]), and no time-out fits a machine that is busy. So silence that the
 //! specification forbids becomes a failure only after the run has listened on for
 //! [`RunConfig::confirm`](super::RunConfig::confirm) times as long, and for as long as a first reply may take where
 //! none has come; and a message that is forbidden only because silence was seen shortly before it shows that the

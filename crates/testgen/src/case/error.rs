@@ -1,6 +1,6 @@
 //! Errors of test purposes, and warnings about test cases.
 //!
-//! [BLLN23] Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
+//! \[BLLN23] Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
 //! observation fits both a step of it and another switch with the same message, whatever the values at
 //! start. The check is made along the path, where what was observed before counts.
 

@@ -1,6 +1,6 @@
 //! The execution context before a step of the path.
 //!
-//! [BLLN23]'s execution context with the path condition in two parts: facts over what was observed, and
+//! \[BLLN23]'s execution context with the path condition in two parts: facts over what was observed, and
 //! facts that mention values unknown at start. A value that an observed equation fixes is replaced
 //! by its solution everywhere, so it is gone for all later steps. So is an older observation that a newer one fixes:
 //! the rounds of a loop then look alike.

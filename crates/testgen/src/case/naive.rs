@@ -1,7 +1,7 @@
 //! The rules with the whole path condition in every query: an oracle for the fast generator, and the baseline of its
 //! measurements.
 //!
-//! By the letter of [BLLN23] Def. 6 with the corrections of [`case`](super), arc by arc: initial values
+//! By the letter of \[BLLN23] Def. 6 with the corrections of [`case`](super), arc by arc: initial values
 //! stay quantified, nothing is projected, nothing is carried from one question to the next. Arcs of R11
 //! are not asked for.
 

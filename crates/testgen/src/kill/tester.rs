@@ -1,7 +1,7 @@
 //! The tester that runs a killing suite.
 //!
-//! [AT15] sec. 3: where the system may choose, a trace is a purpose rather than a test. A run follows a test as long as
-//! the system does what the trace has; if it does something else that is allowed, another test that begins with the
+//! \[AT15] sec. 3: where the system may choose, a trace is a purpose rather than a test. A run follows a test as long
+//! as the system does what the trace has; if it does something else that is allowed, another test that begins with the
 //! trace so far takes over. Where none does, and where a test has ended, the run goes on with the nearest experiment
 //! that distinguishes the model from a mutant that the system may still be (see [`Suspects`]); without suspects it
 //! ends, and the test is tried again later, a few times.

@@ -1,6 +1,6 @@
 //! A path-guided test case as a tester: follows its arcs and ends with the verdict of the last one.
 //!
-//! [BLLN23] Def. 7, made to run. Where the case stimulates, values and instant are those the case was made with; if
+//! \[BLLN23] Def. 7, made to run. Where the case stimulates, values and instant are those the case was made with; if
 //! they do not fit the observations so far, others are asked of the solver, with these observations. Observations take
 //! the arc whose guard holds; silence counts at the time-out.
 //!

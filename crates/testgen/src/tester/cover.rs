@@ -1,6 +1,6 @@
 //! Coverage as a tester: the purposes one after the other, the longest first.
 //!
-//! [BT19] sec. 4 to 7. A run follows one purpose, but all those still to come are watched: where the system goes
+//! \[BT19] sec. 4 to 7. A run follows one purpose, but all those still to come are watched: where the system goes
 //! another way that is on one of them, the run goes on with that one, so that several purposes can be executed in one
 //! run. A purpose that could not be executed to its end is tried again after the others, a bounded number of times;
 //! then the next round begins, with other data. Coverage *a posteriori* counts the items on purposes that passed:
@@ -46,7 +46,7 @@ pub struct CoverTester {
 /// The order of the purposes in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PurposeOrder {
-    /// The longest first, as in [BT19] sec. 6: it is likely to find difficult faults.
+    /// The longest first, as in \[BT19] sec. 6: it is likely to find difficult faults.
     LongestFirst,
     /// The longest first, then always the one with the most new items per step.
     /// Items that are quick to cover are covered before another long path over switches that are mostly covered.

@@ -1,6 +1,6 @@
 //! The hunting tester: first every switch by purposes, then walks that look for trouble until the budget is spent.
 //!
-//! Taking every switch once ([BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
+//! Taking every switch once (\[BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
 //! order, its memory and its time need more: values in a relation to earlier ones, many pending elements, a long
 //! history, one sequence out of many. So the purposes of switch coverage come first, one round of them, and then walks.
 //! A walk changes its [preferences](walk_preferences::WalkPreferences) every few inputs: the inputs that are likely

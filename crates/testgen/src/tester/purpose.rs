@@ -1,7 +1,7 @@
 //! The purpose-guided tester: follows the path of one purpose, choosing values on the way.
 //!
-//! [BT19] Algorithm 1, branch by branch. The values observed so far are substituted in the path condition η, so a value
-//! is chosen as late as possible and depends on earlier outputs. Where the solver does not decide whether η is
+//! \[BT19] Algorithm 1, branch by branch. The values observed so far are substituted in the path condition η, so a
+//! value is chosen as late as possible and depends on earlier outputs. Where the solver does not decide whether η is
 //! satisfiable, the guard of the current switch alone decides what is sent (lines 13 to 22). Off the path, or where η
 //! has become unsatisfiable, the run is inconclusive; whether it fails is up to the monitor.
 //!
@@ -55,7 +55,7 @@ pub enum InputChoice {
     #[default]
     Patterns,
     /// Whole numbers from 0 up to this many, uniformly; other sorts at random. Impossible values are drawn again
-    /// ([BT19] sec. 6).
+    /// (\[BT19] sec. 6).
     Uniform(i64),
 }
 

@@ -1,10 +1,10 @@
 //! The execution of a suite: every test is one run.
 //!
-//! A suite made from a finite state machine ([Sachtleben18]) is a set of input words. In the transition system an input
-//! and its answer are separate labels, so the tester sends an input, observes the answer and only then goes on.
-//! [`AnswerWait`] defines the whole answer. A test that states itself where to look is a plan and is followed as it is.
-//! Inputs that the specification does not mention at their turn are left out and counted: a word through them belongs
-//! to a completed machine, not to the model.
+//! A suite made from a finite state machine (\[Sachtleben18]) is a set of input words. In the transition system an
+//! input and its answer are separate labels, so the tester sends an input, observes the answer and only then goes on.
+//! [`AnswerWait`] defines the whole answer. A test that states itself where to look is a plan and is followed as it
+//! is. Inputs that the specification does not mention at their turn are left out and counted: a word through them
+//! belongs to a completed machine, not to the model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A simulated timed model: what it does next, and when, is planned as soon as it enters a state.
 //!
-//! [BLLN23] Def. 2: a switch is taken some time after the state was entered. The plan is one switch with an instant
+//! \[BLLN23] Def. 2: a switch is taken some time after the state was entered. The plan is one switch with an instant
 //! at which its guard holds; boundaries of the guard are as likely as instants between them. A
 //! state from which no output can come stays silent. Messages that somebody else sends are played as
 //! well, most of the time with values that let the system go on. An input that is taken makes

@@ -5,7 +5,7 @@
 //! and every set of states met is kept with its trace; first come sets in which a variable has a new value, then those
 //! with a new pair of values. Fields of many values take a few of them. For a mutant the sets are found in which the
 //! changed switch and the original one have different messages or effects; the mutant follows the trace to the nearest
-//! of them, and a bounded search of pairs begins there ([AT15] sec. 4.4 goes on from where the mutated switch can be
+//! of them, and a bounded search of pairs begins there (\[AT15] sec. 4.4 goes on from where the mutated switch can be
 //! taken, too, but has to find that place first).
 //!
 //! *Promises.* A difference counts only if a replay on both systems confirms it. Finding none says nothing.
