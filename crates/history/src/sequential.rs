@@ -158,6 +158,7 @@ pub fn prove_sequential(cx: &mut Ctx<'_>) -> Result<SequentialModel, NotSequenti
     }
     let mut proof = SequenceProof::new(cx);
     proof.check_start(cx)?;
+    // Ends: every location is idle for the first time at most once.
     while let Some(loc) = proof.todo.pop() {
         proof.follow_operations(cx, loc)?;
     }
@@ -165,6 +166,7 @@ pub fn prove_sequential(cx: &mut Ctx<'_>) -> Result<SequentialModel, NotSequenti
     let accepts_all_inputs = proof.idle.iter().all(|&loc| accepts_all_inputs(cx, &proof.start, loc));
     let pure_operations = find_pure_operations(cx.sts, &proof.paths, &proof.start, &live);
     let SequenceProof { paths, idle, start, .. } = proof;
+    // The analysis of carried fields reads the paths of the finished model, so they are put in last.
     let carried = CarriedFields::default();
     let mut model =
         SequentialModel { paths, idle, start, live, accepts_all_inputs, carried, pure_operations };
@@ -219,6 +221,7 @@ impl SequenceProof {
     /// Checks that nothing is sent before the first input.
     fn check_start(&mut self, cx: &mut Ctx<'_>) -> Result<(), NotSequential> {
         let initial = SymState::initial(cx);
+        // The base of the induction; `follow_operations` is its step.
         let ends = settle(cx, initial, SequenceRule::OutputFirst, 0)?;
         ends.into_iter().for_each(|state| self.add_idle(state.loc));
         Ok(())
@@ -346,6 +349,7 @@ fn take(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Result<Option<SymSt
     match take_switch(cx, state, id) {
         SwitchStep::Taken(next) => Ok(Some(next)),
         SwitchStep::Refuted => Ok(None),
+        // An open question refuses the model: see the promises.
         SwitchStep::Doubtful(_, why) => Err(NotSequential::at(id, SequenceRule::Undecided(why))),
     }
 }
@@ -407,6 +411,7 @@ fn find_pure_operations(
         let mut values = path.store.iter(sts).zip(start.terms());
         let keeps = path.start == path.end
             && values.all(|((var, after), &before)| after == before || !live.is_live(path.end, var));
+        // All paths of a pair must keep the state. A pair without paths never occurs, and is in no entry.
         *is_pure.entry((path.input, path.output)).or_insert(true) &= keeps;
     }
     let gates = || sts.gates.ids();

@@ -5,7 +5,7 @@
 //! for `k` extra states is passed only by systems that are the hypothesis or have more than `n + k` states
 //! ([`ioxide_fsm::suite`]). The one for none is applied too: it promises nothing new, but its words are long and few,
 //! and find many of the states that are missing before a suite for more states must be made. Tests come in random
-//! order, newer ones sooner ([`pool`]). A test that is in the tree costs nothing, and a test ends at its first
+//! order, newer ones sooner (`pool`). A test that is in the tree costs nothing, and a test ends at its first
 //! surprise.
 //!
 //! With a new state a new suite is made. Nothing is promised before a whole suite for the final hypothesis was passed.

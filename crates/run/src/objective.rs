@@ -11,7 +11,7 @@
 //!
 //! An observer sees what the tester sees (messages, silence, time) and nothing else, so a trace says
 //! where it is and what its variables hold. A path is about switches, and internal ones are not
-//! seen: a second monitor walks the specification [unrolled](path) along the path, so internal steps, silence,
+//! seen: a second monitor walks the specification unrolled (`path`) along the path, so internal steps, silence,
 //! unknown values and time mean there what they mean everywhere.
 //!
 //! Where messages may have crossed, a trace is in F only if it is in [every order](orders) that is believed. (In a

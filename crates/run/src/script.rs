@@ -2,7 +2,7 @@
 //!
 //! [References](ioxide_testgen::tester::replay) say which values of inputs, and of the messages that were expected,
 //! came from replies. Here each of them becomes a variable: the notation of the connection ([`WireNotation`]) says
-//! where the value stands in the reply, and a [marker](self::message) shows where it stands in the message.
+//! where the value stands in the reply, and a marker (`message`) shows where it stands in the message.
 //!
 //! *Promises.* A script whose variables have the values of the recorded run sends the bytes of that run: a value for
 //! which that cannot be shown stays literal, and a note says so. A [`ScriptObstacle`] says why a run cannot be

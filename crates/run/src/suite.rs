@@ -44,7 +44,7 @@ pub struct SuiteHeader {
     pub format: String,
     /// Always [`VERSION`].
     pub version: u32,
-    /// True if the last line is a [`SuiteEnd`].
+    /// True if the last line is a `SuiteEnd`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
     /// The maker of the suite and its settings, for people.

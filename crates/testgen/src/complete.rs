@@ -10,7 +10,7 @@
 //! - an **answer** is the sequence of outputs until the model is silent, in terms over variables and fields.
 //!
 //! No value is enumerated: classes are split where a solver shows that some of their members behave differently and
-//! others do not ([`refine`]), until nothing is left to split, as in the minimisation of reachable states \[LY92].
+//! others do not (`refine`), until nothing is left to split, as in the minimisation of reachable states \[LY92].
 //! Where that does not come to an end, condition classes may hold stores for which an input class is empty (nothing
 //! can be taken from an empty account): then a word can be executed in some stores only. Where that does not come to
 //! an end either, there is no finite abstraction, and the bounded one leaves out the pairs of classes whose members do

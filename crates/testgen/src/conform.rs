@@ -253,6 +253,8 @@ pub fn conform(
     if let Some(doubt) = unsupported_reason(&product) {
         return Ok(Conformance { answer: ConformAnswer::Unknown(doubt), effort: SearchEffort::default() });
     }
+    // One set of names for both systems: product states are compared by their terms, so equal values must have
+    // equal names.
     let names = CanonicalNames::new(cx, product.imp.sts, product.spec.sts);
     Ok(decide(cx, &product, options, &mut || None, &names, watch))
 }

@@ -173,6 +173,7 @@ impl MutationAnalysis {
         let is_open = cx.sts.is_timed() || !cx.sts.vars.iter().all(|var| is_finite(cx.pool, var));
         let most = if is_open { MAX_OPEN_GRAPH } else { MAX_GRAPH };
         let bounds = SearchBounds { max_states: config.bounds.max_states.min(most), max_depth: u32::MAX };
+        // Explored once: every mutant shares all of the specification but the changed switch (sec. 4.1).
         let graph =
             config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, bounds, watch)).flatten();
         let deterministic = match &graph {
@@ -217,8 +218,11 @@ impl MutationAnalysis {
         let touched = TouchedParts::new(&imp, spec, mutant);
         let live = if reads_no_more(cx, mutant) { self.live.clone() } else { liveness(cx, &imp) };
         let limits = ClockLimits::new(cx, &imp, spec);
+        // The graph is that of the specification alone. Until the change is reached, both systems are in its states
+        // if the conditions of `may_follow` hold.
         let may_follow = !mutant.starts_otherwise() && self.may_follow(&live, &touched);
         let graph = self.graph.as_ref().filter(|graph| may_follow && graph.limits == limits);
+        // Both sides keep the variables that either reads, or equal states would have different terms.
         let live = join_liveness(live, &self.live);
         let names = graph.map_or_else(|| CanonicalNames::new(cx, &imp, spec), |graph| graph.names.clone());
         let left =

@@ -88,6 +88,7 @@ fn find_log_event(line: &str) -> Option<&str> {
         if [":invoke", ":ok", ":fail", ":info"].contains(&word) {
             return before;
         }
+        // `split_whitespace` gives parts of `line`, so the difference is the offset of the word in it.
         let start = word.as_ptr() as usize - line.as_ptr() as usize;
         before = Some(&line[start..]);
     }
@@ -182,9 +183,11 @@ impl<'t> EdnReader<'t> {
     fn skip_blanks(&mut self, depth: usize) -> EdnResult<()> {
         while let Some(sign) = self.rest.chars().next() {
             match sign {
+                // A comment, to the end of its line.
                 ';' => while self.next_char().is_some_and(|sign| sign != '\n') {},
                 '#' if self.rest.starts_with("#_") => {
                     self.rest = &self.rest[2..];
+                    // `#_` discards the value behind it. One deeper, since `#_#_#_` recurses.
                     self.form(depth + 1)?;
                 }
                 sign if sign == ',' || sign.is_whitespace() => {
@@ -218,12 +221,14 @@ impl<'t> EdnReader<'t> {
     fn dispatch(&mut self, depth: usize) -> EdnResult<EdnForm> {
         self.next_char();
         if self.rest.starts_with('{') {
+            // A set; its items are an array in JSON.
             return self.items('}', depth);
         }
         if self.rest.starts_with('#') {
             self.next_char();
             return self.atom();
         }
+        // The tag is read over: what it tags is the value, whatever type a program would make of it.
         let tag = self.rest.find(|sign: char| sign.is_whitespace() || "{[(\"".contains(sign));
         self.rest = &self.rest[tag.unwrap_or(self.rest.len())..];
         self.form(depth + 1)
@@ -236,6 +241,8 @@ impl<'t> EdnReader<'t> {
         let end = self.rest.find(|sign: char| !sign.is_alphanumeric()).unwrap_or(self.rest.len());
         let (more, rest) = self.rest.split_at(end);
         self.rest = rest;
+        // The sign behind the backslash may be no letter, as in `\(`; letters after it are a name such as
+        // `newline`.
         let name = format!("{first}{more}");
         let code = name.strip_prefix('u').and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let text = match (name.as_str(), code.and_then(char::from_u32)) {
@@ -265,6 +272,7 @@ impl<'t> EdnReader<'t> {
     }
 
     fn map(&mut self, depth: usize) -> EdnResult<EdnForm> {
+        // Keys and values in turn. A key that stands twice is an error of the event (`event_of`), not of the text.
         let EdnForm::Items(items) = self.items('}', depth)? else { return self.problem("a map has entries") };
         if items.len() % 2 != 0 {
             return self.problem("a map has a key without a value");
@@ -315,6 +323,7 @@ impl<'t> EdnReader<'t> {
         self.rest = rest;
         let is_number = word.trim_start_matches(['-', '+']).starts_with(|sign: char| sign.is_ascii_digit());
         if is_number {
+            // `N` and `M` mark numbers of any size. A ratio, `1/2`, is no number of JSON.
             let digits = word.trim_start_matches('+').trim_end_matches(['N', 'M']);
             return match digits.parse::<Number>() {
                 Ok(number) => Ok(EdnForm::Number(number)),

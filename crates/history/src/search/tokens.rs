@@ -184,6 +184,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         limits: &SearchLimits,
         work: &mut SearchWork,
     ) -> Result<Option<SearchOutcome>, UnknownCause> {
+        // The belief before the first operation may have several states; an order from any of them is one.
         for state in self.space.state_numbers(self.start) {
             if let Some(order) = self.run_from(state, limits, work)? {
                 return Ok(Some(SearchOutcome::Order(order)));
@@ -228,6 +229,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
                     if self.is_complete(&configuration, &assigned) {
                         match self.checked_order(&configuration, &assigned) {
                             Some(order) => return Ok(Some(order)),
+                            // Several tokens together did not fit (see the promises); another order may.
                             None => self.is_doubtful = true,
                         }
                     } else {
@@ -352,6 +354,8 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
             }
         };
         let outcome = &outcomes[choice.outcome];
+        // An outcome numbers tokens by their place in the state before it, a new token last; these are their
+        // serials.
         let old: Vec<u32> = configuration.named.iter().copied().chain(new_token).collect();
         configuration.state = outcome.state;
         configuration.named = outcome.kept.iter().map(|&token| old[token as usize]).collect();
@@ -366,6 +370,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         let Storer { call, ret, .. } = self.class.storers[storer];
         configuration.bound[storer / 64] |= 1 << (storer % 64);
         debug_assert!(configuration.free.iter().any(|token| token.serial == serial), "a free token is bound");
+        // Everything before `first` is bound, so the search for pending storers begins there.
         while configuration.first < self.class.storers.len() && is_bound(configuration, configuration.first) {
             configuration.first += 1;
         }
@@ -397,6 +402,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     fn is_complete(&self, configuration: &TokenConfiguration, assigned: &[usize]) -> bool {
         configuration.event == self.returns.len()
             && (0..self.class.storers.len()).all(|at| {
+                // An open operation needs no place.
                 self.class.storers[at].ret == END || is_bound(configuration, at) || assigned.contains(&at)
             })
     }

@@ -1,7 +1,7 @@
 //! A register automaton as a model: variables for registers, guards, and states whose answer is due.
 //!
 //! A variable is named after the field whose values it keeps. Values of an answer that are no longer available when it
-//! is given are kept in variables of their own ([`answer`]).
+//! is given are kept in variables of their own (`answer`).
 
 mod answer;
 mod picture;

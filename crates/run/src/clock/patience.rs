@@ -4,7 +4,7 @@
 //! some answers take much longer than others, so times can be given for the last message and for locations of the
 //! specification. Where none is given it is calibrated: long at first, then a multiple of the longest of the latest
 //! answers, by the kind of input once it was answered often enough. An answer that comes after the time raises it for
-//! its kind of input, and the raise halves with every [`WINDOW`] further answers: a machine that was busy for a moment
+//! its kind of input, and the raise halves with every `WINDOW` further answers: a machine that was busy for a moment
 //! does not slow down the rest of the night. Copies of a patience share what was learnt.
 //!
 //! *Promises.* Where the monitor believes in several locations the longest of their times is

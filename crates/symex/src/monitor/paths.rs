@@ -110,6 +110,7 @@ impl PathTally {
         }
         let mut joined = Vec::with_capacity(self.0.len());
         for (item, mine, theirs) in merge_tallies(self, other) {
+            // One path of either may be the real one: certain is what both have, possible what one has.
             let certain = mine.certain.min(theirs.certain);
             joined.push((item, PathCount { certain, possible: mine.possible.max(theirs.possible) }));
         }
@@ -185,6 +186,7 @@ impl PathLog {
             return;
         };
         let explaining = explaining(cx, step.before, step.label, gate);
+        // The first row of the table: whichever state it is, the label is taken by the same switch.
         if self.is_single() && explaining.len() == 1 {
             self.count_only(explaining.first().copied());
             return;
@@ -309,6 +311,7 @@ fn spread(
     let mut found = BTreeMap::new();
     for ((place, last), tally) in nodes {
         let is_here = |loc: LocId| match &place {
+            // A node that stood for all states is divided where they go apart.
             PathPlace::Anywhere => true,
             PathPlace::Location(here) => *here == loc,
             PathPlace::State(here) => here.loc == loc,
@@ -364,6 +367,8 @@ fn steps_from(
             Ok(next) => {
                 return next.into_iter().map(|next| (next.switch, PathPlace::State(next.state))).collect();
             }
+            // Evaluation left it open (an operation without a value): every switch of the gate at the location may
+            // be taken.
             Err(_) => state.loc,
         },
     };

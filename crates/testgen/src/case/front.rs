@@ -87,6 +87,7 @@ impl CaseFront {
         next.state.path = PathCondition::default();
         // Before anything is solved: terms of dead variables would keep observations alive that no guard reads again.
         next.forget_dead(cx, live);
+        // Each round removes one unknown value for good, so this ends.
         while let Some((unknown, solution)) = next.solve_initial_value(cx) {
             next.replace(cx, unknown, solution);
         }
@@ -166,6 +167,8 @@ impl CaseFront {
             }
             let (now, before): (Vec<VarId>, Vec<VarId>) =
                 cx.pool.free_vars(fact).into_iter().partition(|var| observed.contains(var));
+            // An equation among older observations alone was there before; solving it again would go round in
+            // circles.
             if now.is_empty() {
                 continue;
             }

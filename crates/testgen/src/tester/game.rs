@@ -2,7 +2,7 @@
 //!
 //! A path to a goal (\[BT19] Def. 16) relies on the cooperation of the system. Here the goal is played for: at every
 //! move the states ahead are explored from the current state of the run, and the game between tester and system is
-//! solved on them ([`GameSolution`]). Where the goal can be forced whatever the system does, the tester does so; where
+//! solved on them (`GameSolution`). Where the goal can be forced whatever the system does, the tester does so; where
 //! it cannot, it takes the move with the best chance, the choices of the system being equally likely. After every move
 //! of the system the game is solved again. Silence is a move of the system like any other, so an observer may wait for
 //! it.

@@ -98,6 +98,8 @@ impl BinaryCodec {
     /// # Errors
     /// If something is missing or wrong; the error names the message.
     pub fn new(config: &BinaryConfig, model: &Model) -> Result<Self, BadProtocol> {
+        // After this every message has a layout, and every field a place of the right form, which `encode`
+        // and `decode` rely on.
         complete(model, GateKind::Input, &config.inputs)?;
         complete(model, GateKind::Output, &config.outputs)?;
         Ok(Self { config: config.clone() })
@@ -128,12 +130,15 @@ impl BinaryCodec {
     /// If no layout fits, or a value does not fit its field.
     pub fn decode(&self, model: &Model, bytes: &[u8]) -> Result<Label, Undecodable> {
         let mut misfits = Vec::new();
+        // The first layout that fits decides, even if a number in it stands for no value: that is then an error of
+        // the system rather than a reason to try the others.
         for (name, layout) in &self.config.outputs {
             match layout.decode(bytes) {
                 Ok(fields) => return label(model, name, layout, &fields),
                 Err(misfit) => misfits.push(format!("`{name}` {misfit}")),
             }
         }
+        // Cut to a few lines on a screen: there is a reason for each layout.
         Err(cut(&format!("no layout fits ({})", misfits.join("; ")), 600).into())
     }
 }
@@ -198,6 +203,7 @@ fn can_be(model: &Model, sort: Sort, shape: FieldShape<'_>) -> Result<(), FieldM
             }
             let is_known = |name: &str| ctors.iter().any(|ctor| *ctor.name == *name);
             let is_given = |name: &str| names.is_empty() || names.iter().any(|(other, _)| other == name);
+            // The first mistake in either direction: a name that is no case, a case that has no number.
             match (
                 names.iter().find(|(name, _)| !is_known(name)),
                 ctors.iter().find(|ctor| !is_given(&ctor.name)),
@@ -230,6 +236,7 @@ fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutVa
         }
         (Value::Data(data), FieldShape::Number(names)) => {
             let name = &model.pool.data(data.data).ctors[data.ctor as usize].name;
+            // Without names the number of a case is its position, from 0.
             let named = names.iter().find(|(other, _)| **other == **name).map(|(_, number)| *number);
             Ok(LayoutValue::Number(named.unwrap_or_else(|| data.ctor.into())))
         }
@@ -274,6 +281,8 @@ fn value(
     let none = |n: &i128| UnreadField::NoValue { sort: model.pool.show_sort(sort), found: *n };
     match (sort, datum, shape) {
         (Sort::Bool, LayoutValue::Number(n @ (0 | 1)), _) => Ok(Value::Bool(*n == 1)),
+        // The range is not looked at: a number out of range is a label that the monitor forbids, not an unreadable
+        // one.
         (Sort::Int | Sort::Range { .. }, LayoutValue::Number(n), _) => {
             n.to_string().parse::<Int>().map(Value::Int).map_err(|_| none(n))
         }

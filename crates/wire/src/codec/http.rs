@@ -161,6 +161,7 @@ impl HttpCodec {
         let Some((_, prepared)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
             return Err(UnwritableMessage::Undescribed { what: "request", name: name.to_string() });
         };
+        // Encodings first: templates, headers and bodies then all write the same text.
         let label = &self.form.encodings().encode_label(model, label)?;
         let filled =
             prepared.fill(&self.base, TemplateValues { model, label, form: &self.form, captured })?;
@@ -181,13 +182,18 @@ impl HttpCodec {
         to: Option<&str>,
     ) -> Result<Label, Undecodable> {
         let mut reasons = Vec::new();
+        // The first output that fits is taken, in the order of the project file. A body that cannot be read, or a
+        // value that does not fit its field, ends the search: it would otherwise be reported as an unknown answer.
         for (name, answer) in &self.outputs {
             match answer.decode(model, &self.form, name, response, to)? {
                 AnswerFit::Label(label) => return Ok(label),
                 AnswerFit::Other(reason) => reasons.push(format!("{name}: {reason}")),
+                // Its status or its input excludes it; naming all of these would bury the reasons that help.
                 AnswerFit::Elsewhere => (),
             }
         }
+        // No output came near: then the statuses that were expected for this request say most. Sorted and without
+        // doubles.
         let statuses = self.outputs.iter().flat_map(|(_, answer)| answer.statuses_to(to));
         let statuses: Vec<String> = statuses.collect::<BTreeSet<String>>().into_iter().collect();
         match (reasons.is_empty(), to) {

@@ -86,6 +86,7 @@ impl TextConfig {
     /// Returns the first mistake, with the table and the key of its place.
     pub fn check(&self) -> Result<(), (&'static str, Option<&str>, ProtocolProblem)> {
         let mut parts = Vec::new();
+        // One part at a time, with those before it: the error names the part that is wrong.
         for part in &self.parts {
             parts.push(part.clone());
             NamedTemplates::new(&parts)
@@ -99,6 +100,7 @@ impl TextConfig {
         for (name, text) in &self.outputs {
             full_regex(text).map_err(|problem| ("outputs", Some(name.as_str()), problem.into()))?;
         }
+        // Read apart from each other, so that the error is at the key that is wrong.
         FrameJoining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem.into()))?;
         FrameJoining::new(None, &self.counted).map_err(|problem| ("counted", None, problem.into()))?;
         for (field, items) in &self.items {
@@ -191,6 +193,7 @@ impl TextCodec {
         };
         let label = self.encodings.encode_label(model, label)?;
         template.fill(model, &label, |field, value| {
+            // A value whose length the template writes cannot be taken for the end of the message.
             let is_free = template.counts(field);
             let allowed = |text: &str| is_free || !breaks(text);
             match value {
@@ -206,6 +209,8 @@ impl TextCodec {
     /// If no pattern matches, or a value does not fit its field.
     pub fn decode(&self, model: &Model, text: &str) -> Result<Label, Undecodable> {
         for (name, pattern) in &self.outputs {
+            // The first pattern that matches decides, even if a value then does not fit its field: trying the
+            // others would make the label depend on values, and hide the reply that does not fit.
             let Some(groups) = pattern.captures(text) else { continue };
             let message = WireMessage { label: name.clone(), args: self.args(model, name, &groups)? };
             return Ok(label_from_json(model, &message, is_seen)?);
@@ -230,6 +235,8 @@ impl TextCodec {
     ) -> Result<Map<String, Json>, Undecodable> {
         let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && is_seen(gate.kind));
         let fields = gate.map_or(&[][..], |gate| &gate.fields);
+        // Three notations, the most specific first: an encoding of this field, the items of a collection, a plain
+        // value.
         let field = |&field: &_| {
             let info = model.pool.var_info(field);
             let text = groups.name(&info.name).map(|found| found.as_str());
@@ -276,6 +283,7 @@ fn input(
 /// Prepares the pattern of an output; its groups must be fields of the message.
 fn output(model: &Model, name: &str, text: &str) -> Result<Regex, ProtocolProblem> {
     let pattern =
+        // Groups are compared with the fields of the model in `TextCodec::new`, where there is one.
         full_regex(text).map_err(|problem| ProtocolProblem::for_message("output", name, problem))?;
     check_fields(model, name, GateKind::Output, pattern.capture_names().flatten())?;
     Ok(pattern)
@@ -300,6 +308,8 @@ pub(super) fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Opt
 }
 
 pub(crate) fn full_regex(pattern: &str) -> Result<Regex, regex::Error> {
+    // In a group of its own, as the anchors would otherwise bind to the first and last alternative only. `\z` and
+    // not `$`, which also matches before a line end.
     Regex::new(&format!("\\A(?:{pattern})\\z"))
 }
 
