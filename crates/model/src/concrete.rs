@@ -97,6 +97,7 @@ fn holds_with(
     fields: &Valuation,
 ) -> Result<bool, EvalError> {
     let names = &sts.gates[switch.gate].fields;
+    // Checked before the guard, which may assume that its fields are of their sorts.
     let well_sorted = names.len() == values.len()
         && names.iter().zip(values).all(|(field, value)| pool.has_sort(value, pool.var_info(*field).sort));
     if state.loc != switch.source || !well_sorted {
@@ -128,6 +129,7 @@ fn update(
 ) -> Result<ConcreteState, EvalError> {
     let mut after = state.values.clone();
     for &(var, term) in &switch.update {
+        // All updates read the values before the switch: they happen at once.
         after.set(var, pool.eval(term, &(fields, &state.values))?);
     }
     for &clock in &switch.resets {

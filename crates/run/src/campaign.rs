@@ -266,6 +266,7 @@ pub fn run_seed(seed: u64, n: u64) -> u64 {
     if n == 0 {
         return seed;
     }
+    // Streams of one generator: seeds of neighbouring runs have nothing in common, and run `n` needs no other.
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(n);
     rng.next_u64()
@@ -351,11 +352,14 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// # Errors
     /// As [`run`].
     pub fn work(&self, worker: u64, setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+        // While one worker is busy, its failures may still need the systems of those that are done: `help` lends
+        // them.
         let busy = self.copies.begin_work();
         self.runs_of(worker, setup, tester)?;
         drop(busy);
         self.copies.help(setup);
         if worker == 0 {
+            // One worker makes the survey, as all of them have the same specification.
             let mut coverage = self.progress().found.coverage.clone();
             let survey = CoverageSurvey::new(setup.cx, &mut coverage);
             self.progress().found.survey = survey;
@@ -420,6 +424,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let tagged = (self.jobs > 1).then(|| self.sink.for_run(id.run));
         let sink = tagged.as_ref().unwrap_or(self.sink);
         if tester.is_memoryless() {
+            // Terms of earlier runs would get other numbers, and with them a solver other answers.
             setup.cx.restore(&share.fresh);
             share.coverage = Coverage::new(setup.cx.sts);
         }
@@ -527,6 +532,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     ) -> io::Result<(Option<RerunResult>, Option<ShrunkRun>)> {
         let Some(sign) = FailureSign::of(result) else { return Ok((None, None)) };
         let run = RunConfig { deadline: examination_deadline(self.config), ..self.config.run.clone() };
+        // Before anything is made smaller: only a failure that comes back is worth the time.
         let again = repeat(setup, &run, &result.trace, sign, self.config.replays);
         if self.config.replays > 0 {
             sink.tell(EventKind::Replayed(tell::replayed(setup, id, &again)))?;
@@ -573,6 +579,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             found.elapsed = self.config.time.time_since_start();
             spent.tester += self.preparation;
             let jobs = u32::try_from(self.jobs).unwrap_or(u32::MAX);
+            // Every worker spends all of the time; what no run counted is the rest.
             *spent = spent.filled_up_to(found.elapsed.saturating_mul(jobs));
         }
         found.is_enough = self.enough.get().is_none_or(|enough| enough.is_met());

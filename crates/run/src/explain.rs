@@ -42,6 +42,7 @@ pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
         Label::Quiescence | Label::Delay(_) => "silence".to_owned(),
     };
     let locations = locations(cx, &forbidden.before);
+    // Sorted and each once: the order of states must not make another kind of failure of the same one.
     let against: BTreeSet<String> =
         forbidden.refusals.iter().map(|refusal| refusal_text(cx, refusal)).collect();
     let against: Vec<String> = against.into_iter().collect();
@@ -133,6 +134,7 @@ fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
     let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
     let parts = cx.pool.conjuncts(cx.sts.switches[switch].guard);
     parts.into_iter().find(|&part| match cx.pool.node(part) {
+        // A clock on the lesser side has an upper bound, which is a deadline.
         TermNode::Lt(low, _) | TermNode::Le(low, _) => cx.pool.free_vars(*low).iter().any(is_clock),
         _ => false,
     })
@@ -208,6 +210,7 @@ pub(crate) fn fixed_label(cx: &Ctx<'_>, offer: &SwitchOffer) -> Option<Label> {
     let (fields, conjuncts) = (&cx.sts.gates[offer.gate].fields, offer_conjuncts(cx, offer));
     let value = |&field: &VarId| conjuncts.iter().find_map(|&part| cx.pool.value_given(part, field));
     let values: Option<Vec<Value>> = fields.iter().map(value).collect();
+    // Every conjunct fixes one field. With another condition left the message would not be the whole offer.
     values.filter(|_| conjuncts.len() == fields.len()).map(|values| Label::Output(offer.gate, values))
 }
 
@@ -229,6 +232,7 @@ pub(crate) fn offer_text(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
             None => name.to_string(),
         }
     };
+    // Made before the conditions: what stands in the fields is taken out of them.
     let fields: Vec<String> = cx.sts.gates[offer.gate].fields.iter().map(&mut field_text).collect();
     let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
     let gate = &cx.sts.gates[offer.gate].name;

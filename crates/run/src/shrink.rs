@@ -23,9 +23,10 @@
 //! returned only if it failed every time it was repeated, or at least three times; if none did, the run that was to be
 //! made smaller is. Only a failure that happened again is made smaller: [`shrink`] takes a [`ConfirmedFailure`], which
 //! nothing but [`repeat`] makes. [`ShrunkRun::minimal`] says that the run is 1-minimal: every single move was left out,
-//! and every single value was replaced by each of its simpler ones (`simpler`), a reference by the simplest literals, in
-//! the run that is returned, and no smaller run failed. One try each shows that of a system that does the same every
-//! time; where the repeated runs differed each has as many as the rate of the failure asks for, at most [`TRIES`].
+//! and every single value was replaced by each of its simpler ones (`simpler`), a reference by the simplest literals,
+//! in the run that is returned, and no smaller run failed. One try each shows that of a system that does the same
+//! every time; where the repeated runs differed each has as many as the rate of the failure asks for, at most
+//! [`TRIES`].
 
 mod copies;
 mod edit;

@@ -88,6 +88,7 @@ impl<'m> MergedCampaign<'m> {
         let lasted = events.last().map_or(0, |event| event.time_ns.saturating_sub(begun));
         let mut run = RunOfUnit::default();
         for event in &events {
+            // An event that one machine would not have reported gets no number either.
             if self.is_told(&mut run, event, &events) {
                 let at = self.now_ns + event.time_ns.saturating_sub(begun);
                 self.tell(at, event.event.clone())?;
@@ -96,6 +97,7 @@ impl<'m> MergedCampaign<'m> {
         // Units follow each other in the merged record, as on one machine, whenever they really ran.
         self.now_ns += lasted;
         let RunCounts { passed, inconclusive, failed, .. } = &mut self.found.counts;
+        // A unit with an error is not merged, so there are none to add.
         (*passed, *inconclusive, *failed) =
             (*passed + result.passed, *inconclusive + result.inconclusive, *failed + result.failed);
         self.found.steps += result.steps;
@@ -108,6 +110,7 @@ impl<'m> MergedCampaign<'m> {
         self.found.coverage.add(&coverage);
         self.found.latencies.merge(&latencies);
         if let Some(enough) = &self.enough {
+            // In the order of the units, so that the campaign ends after the same unit however they were shared.
             enough.remove_seen(&coverage.items().collect::<Vec<_>>());
         }
         let is_over = result.failed > 0 && self.config.on_failure == OnFailure::Stop
@@ -162,6 +165,7 @@ impl<'m> MergedCampaign<'m> {
                 }
                 None => return false,
             },
+            // Each unit is a campaign of its own; the merged one has its own begin and end.
             EventKind::CampaignStarted(_) | EventKind::CampaignFinished(_) => return false,
             EventKind::Stimulus(_)
             | EventKind::Observation(_)

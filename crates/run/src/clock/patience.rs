@@ -97,6 +97,8 @@ enum AnswerMemory {
 impl AnswerTimes {
     /// Counts an answer; the longest are kept for the current and the previous window.
     fn record(&mut self, latency: Duration) {
+        // Two windows: dropping the older one when the newer is full keeps between `WINDOW` and twice as many
+        // answers.
         if self.answers.is_multiple_of(WINDOW) {
             self.previous = std::mem::take(&mut self.current);
         }
@@ -117,6 +119,8 @@ impl AnswerTimes {
             (AnswerMemory::All, _) => self.longest_raise,
             (AnswerMemory::Latest, None) => Duration::ZERO,
             (AnswerMemory::Latest, Some((time, at))) => {
+                // Halved for every full window since the raise; a shift too far is a divisor that leaves next to
+                // nothing.
                 let windows = u32::try_from((self.answers - at) / WINDOW).unwrap_or(u32::MAX);
                 time / 1_u32.checked_shl(windows).unwrap_or(u32::MAX)
             }
@@ -138,6 +142,7 @@ impl AnswerTimes {
     /// 4 as answers are seen; `None` if there were none.
     fn search_time(&self) -> Option<Duration> {
         let doublings = u32::try_from(self.answers).unwrap_or(u32::MAX).checked_ilog2()?;
+        // The longest of many answers says more about the next one than that of a few.
         let margin = (MARGIN / (1 + doublings)).max(MIN_SEARCH_MARGIN);
         Some(self.longest.saturating_mul(margin).max(MIN_SEARCH_TIME))
     }
@@ -238,11 +243,13 @@ impl Patience {
         let of_input = input.and_then(|input| learnt.by_input.get(&input));
         let default = match self.source {
             DefaultSource::Given => self.default,
+            // The most specific time that enough answers support: of this input, of all inputs, the initial one.
             DefaultSource::Calibrated => of_input
                 .and_then(|times| times.calibrate(memory))
                 .or_else(|| learnt.overall.calibrate(memory))
                 .unwrap_or(self.default),
         };
+        // Raised last: a late answer counts more than what the punctual ones suggest.
         default.max(learnt.raised_after(of_input, memory))
     }
 
@@ -323,6 +330,7 @@ impl Patience {
             let learnt = self.learnt();
             learnt.raised_after(input.and_then(|input| learnt.by_input.get(&input)), memory)
         };
+        // No location has a time of its own, which is the usual case: they need not be looked at.
         if self.within.is_empty() {
             return after.unwrap_or(default).max(raised);
         }

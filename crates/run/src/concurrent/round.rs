@@ -106,6 +106,8 @@ pub(super) fn run_round(
             BurstSource::Drawn { seed } => run.draw_bursts(workload.begin(seed), &mut plan),
             BurstSource::Repeated(bursts) => bursts.iter().try_for_each(|burst| run.do_burst(burst, None)),
         };
+        // Faults end before the verdict, and even if the run was broken off: the next run begins with a sound
+        // system.
         let ended = injector.finish();
         for fault in injector.take_done() {
             builder.add_fault(fault);
@@ -127,7 +129,10 @@ fn decide(
     match end {
         Err(RoundEnd::Trouble(error)) => return RoundVerdict::Trouble(error),
         Err(RoundEnd::Failed(cause)) => return RoundVerdict::Failed(*cause),
+        // The model allows everything from here on.
         Err(RoundEnd::Unspecified) => return RoundVerdict::Passed,
+        // Judged once more as a whole: live judging finds no core, and nothing at all where sequential consistency
+        // is asked.
         Ok(()) | Err(RoundEnd::Inconsistent | RoundEnd::Stopped) => (),
     }
     if history.operations.iter().all(|operation| operation.answer.is_none()) {
@@ -224,6 +229,7 @@ impl RoundRun<'_, '_, '_, '_, '_> {
             }
         }
         let answered = calls.iter().filter(|call| matches!(call.result, CallResult::Answered(_))).count();
+        // A system that ended is found by answers that are missing; with faults that is what they are for.
         let has_lost = answered < burst.inputs.iter().map(Vec::len).sum();
         self.recorder.add_burst(calls)?;
         if has_lost

@@ -171,6 +171,7 @@ fn is_excluded(
         CoverageItem::Pair(first, then) => return cannot_follow(cx, *first, *then, quick),
         CoverageItem::Switch(_) => return false,
     };
+    // Without a formula nothing is proved, so the item stays.
     let Some(condition) = condition(cx, known, item) else { return false };
     switches.into_iter().all(|id| quick.refutes(cx.pool, [cx.sts.switches[id].guard, condition]))
 }
@@ -185,6 +186,7 @@ struct QuickSolver {
 impl QuickSolver {
     /// Returns whether both formulas are proved not to hold together; false also for queries that would be expensive.
     fn refutes(&mut self, pool: &mut TermPool, facts: [Term; 2]) -> bool {
+        // By the form of the terms first, which costs nothing: many guards say the opposite literally.
         if contradict(pool, facts) {
             return true;
         }
@@ -203,6 +205,7 @@ fn contradict(pool: &mut TermPool, [guard, condition]: [Term; 2]) -> bool {
     if let TermNode::Eq(a, b) = *pool.node(condition)
         && pool.sort(a).is_numeric()
     {
+        // `a == b` contradicts `a < b` and `b < a` as well.
         opposites.extend([pool.lt(a, b), pool.lt(b, a)]);
     }
     let parts = match pool.node(guard) {

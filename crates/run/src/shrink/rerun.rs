@@ -122,6 +122,7 @@ pub fn repeat(
     times: u32,
 ) -> RerunResult {
     let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
+    // By meaning, not by value: where an input had a value from a reply, it gets the one of the new reply.
     let plan = plan_by_meaning(&flow, setup.cx.sts, trace);
     let recorded = RunToRepeat { flow: &flow, trace, plan: &plan, sign };
     let mut again = RerunResult {
@@ -183,6 +184,7 @@ impl RunToRepeat<'_> {
         let finished = match self.run(setup, &config, again) {
             Ok(finished) => finished,
             Err(reason) => {
+                // Trouble with one repetition does not end the others: the system may be back for the next one.
                 again.unmade.get_or_insert(stop_reason(setup, &config).unwrap_or(reason));
                 return true;
             }
@@ -242,6 +244,7 @@ impl RunToRepeat<'_> {
         let end = match self.trace.forbidden_at {
             Some(at) => at,
             None if self.sign.is_breakdown() => self.trace.len(),
+            // The last label is the failure itself.
             None => self.trace.len().saturating_sub(1),
         };
         let labels = &self.trace.labels;
