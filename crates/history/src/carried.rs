@@ -214,13 +214,13 @@ impl CarryAnalysis {
         }
     }
 
-    fn facts(cx: &Ctx<'_>, path: &OperationPath) -> Vec<Term> {
+    fn path_facts(cx: &Ctx<'_>, path: &OperationPath) -> Vec<Term> {
         path.facts.iter().flat_map(|&fact| cx.pool.conjuncts(fact)).collect()
     }
 
     /// Returns whether every field of the output has one value, given the state and the input.
     fn has_fixed_output(&self, cx: &Ctx<'_>, path: &OperationPath) -> bool {
-        let facts = Self::facts(cx, path);
+        let facts = Self::path_facts(cx, path);
         self.outputs[&path.output].iter().all(|names| {
             facts.iter().filter_map(|&fact| Self::output_value(cx, names, fact)).any(|given| {
                 let mut terms = given.conditions.iter().chain(&given.values);
@@ -231,7 +231,7 @@ impl CarryAnalysis {
 
     /// Returns whether the output shows a carried value.
     fn shows_carried(&self, cx: &Ctx<'_>, carried: &Carried, path: &OperationPath) -> bool {
-        let facts = Self::facts(cx, path);
+        let facts = Self::path_facts(cx, path);
         let mut values = Vec::new();
         for names in &self.outputs[&path.output] {
             let given = facts.iter().filter_map(|&fact| Self::output_value(cx, names, fact));
@@ -252,7 +252,7 @@ impl CarryAnalysis {
         let flows = Flows { cx, carried };
         let names = &self.outputs[&path.output];
         let fields = &cx.sts.gates[path.output].fields;
-        for fact in Self::facts(cx, path) {
+        for fact in Self::path_facts(cx, path) {
             let shown = names.iter().zip(fields).find_map(|(names, &field)| {
                 Some((Self::output_value(cx, names, fact)?, cx.pool.var_info(field).sort))
             });
@@ -305,16 +305,16 @@ impl Flows<'_, '_> {
     /// Returns whether one of `terms` holds carried values.
     ///
     /// # Errors
-    /// As for [`check`](Self::check).
+    /// As for [`holds_carried`](Self::holds_carried).
     fn check_all(&self, terms: &[Term]) -> Result<bool, Vec<VarId>> {
-        terms.iter().try_fold(false, |holds, &term| Ok(holds | self.check(term)?))
+        terms.iter().try_fold(false, |holds, &term| Ok(holds | self.holds_carried(term)?))
     }
 
     /// Returns whether the value of `term` holds carried values.
     ///
     /// # Errors
     /// If a part of it depends on such values in another way: those it depends on.
-    fn check(&self, term: Term) -> Result<bool, Vec<VarId>> {
+    fn holds_carried(&self, term: Term) -> Result<bool, Vec<VarId>> {
         let mut holds: FxHashMap<Term, bool> = FxHashMap::default();
         // Parts come before the terms that are made of them.
         for part in self.cx.pool.subterms(&[term], |_| true) {

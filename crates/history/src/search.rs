@@ -181,7 +181,7 @@ const HALT_INTERVAL: u64 = 256;
 
 impl SearchWork {
     /// Counts a configuration; an error if a limit is reached.
-    fn count(&mut self, limits: &SearchLimits) -> Result<(), UnknownCause> {
+    fn count_configuration(&mut self, limits: &SearchLimits) -> Result<(), UnknownCause> {
         self.configurations += 1;
         if limits.max_configurations != 0 && self.configurations > limits.max_configurations {
             return Err(UnknownCause::Configurations(limits.max_configurations));

@@ -242,7 +242,7 @@ impl SequenceProof {
             cx.pool.conjuncts(quiet).into_iter().filter(|&f| !cx.pool.is_true(f)).collect();
         let before = SymState { loc, store: self.start.clone(), path, depth: 0 };
         for (id, gate) in switches_at(cx.sts, loc, GateKind::is_input) {
-            if let Some(state) = take(cx, &before, id)? {
+            if let Some(state) = take_if_possible(cx, &before, id)? {
                 self.follow_busy(cx, state, OperationStart { loc, gate, switch: id }, 0)?;
             }
         }
@@ -261,7 +261,7 @@ impl SequenceProof {
             return Err(NotSequential::at(start.switch, SequenceRule::InternalLoop));
         }
         for (id, _) in switches_at(cx.sts, state.loc, GateKind::is_input) {
-            if take(cx, &state, id)?.is_some() {
+            if take_if_possible(cx, &state, id)?.is_some() {
                 return Err(NotSequential::at(id, SequenceRule::InputWhileBusy));
             }
         }
@@ -269,13 +269,13 @@ impl SequenceProof {
         // enabled whatever the values are.
         check_answered(cx, &state, start.switch)?;
         for (id, gate) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Output) {
-            let Some(answered) = take(cx, &state, id)? else { continue };
+            let Some(answered) = take_if_possible(cx, &state, id)? else { continue };
             for end in settle(cx, answered, SequenceRule::SecondOutput, 0)? {
                 self.add_path(start, gate, end)?;
             }
         }
         for (id, _) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Internal) {
-            if let Some(next) = take(cx, &state, id)? {
+            if let Some(next) = take_if_possible(cx, &state, id)? {
                 self.follow_busy(cx, next, start, steps + 1)?;
             }
         }
@@ -320,7 +320,7 @@ fn settle(
     steps: usize,
 ) -> Result<Vec<SymState>, NotSequential> {
     for (id, _) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Output) {
-        if take(cx, &state, id)?.is_some() {
+        if take_if_possible(cx, &state, id)?.is_some() {
             return Err(NotSequential::at(id, rule));
         }
     }
@@ -329,7 +329,7 @@ fn settle(
         if steps > MAX_INTERNAL_STEPS {
             return Err(NotSequential::at(id, SequenceRule::InternalLoop));
         }
-        if let Some(next) = take(cx, &state, id)? {
+        if let Some(next) = take_if_possible(cx, &state, id)? {
             ends.extend(settle(cx, next, rule.clone(), steps + 1)?);
         }
     }
@@ -345,7 +345,11 @@ fn switches_at(sts: &Sts, loc: LocId, want: impl Fn(GateKind) -> bool) -> Vec<(S
 }
 
 /// Takes a switch; `None` if it is refuted.
-fn take(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Result<Option<SymState>, NotSequential> {
+fn take_if_possible(
+    cx: &mut Ctx<'_>,
+    state: &SymState,
+    id: SwitchId,
+) -> Result<Option<SymState>, NotSequential> {
     match take_switch(cx, state, id) {
         SwitchStep::Taken(next) => Ok(Some(next)),
         SwitchStep::Refuted => Ok(None),

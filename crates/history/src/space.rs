@@ -140,7 +140,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         space.beliefs.insert(Box::new([u32::MAX]));
         debug_assert_eq!(space.beliefs.len(), 2, "the constants are the first two beliefs");
         let initial = concrete::initial_state(space.cx.pool, space.cx.sts);
-        let closed = space.close(initial.into_iter().collect());
+        let closed = space.close_under_steps(initial.into_iter().collect());
         space.start = space.intern_belief(&closed);
         space
     }
@@ -213,7 +213,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             // A pure operation is placed at once, which is better.
             self.overwriting.push(!is_pure && self.overwrites(gates.0, gates.1));
         }
-        OperationClassId(number(at))
+        OperationClassId(id_number(at))
     }
 
     /// Returns the messages of a class.
@@ -323,7 +323,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
 
     /// Returns the number of a state.
     pub(crate) fn number_of(&mut self, state: ConcreteState) -> u32 {
-        number(self.states.insert_full(state).0)
+        id_number(self.states.insert_full(state).0)
     }
 
     /// Returns the transition system.
@@ -348,7 +348,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         for busy in self.take(&before, input).map(|busy| self.close_states(busy)).unwrap_or_default() {
             for answer in self.answers_of(&busy) {
                 let answered = self.take(&busy, &answer).unwrap_or_default();
-                found.push((answer, self.close(answered)));
+                found.push((answer, self.close_under_steps(answered)));
             }
         }
         found
@@ -389,7 +389,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
                 }
             }
         }
-        Some(self.close(answered))
+        Some(self.close_under_steps(answered))
     }
 
     /// Returns the states after `label`; `None` if no switch can be taken with it.
@@ -398,7 +398,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
     }
 
     /// Returns the numbers of the states after any number of internal steps.
-    fn close(&mut self, states: Vec<ConcreteState>) -> Vec<u32> {
+    fn close_under_steps(&mut self, states: Vec<ConcreteState>) -> Vec<u32> {
         let closed = self.close_states(states);
         let mut numbers: Vec<u32> = closed.into_iter().map(|state| self.number_of(state)).collect();
         numbers.sort_unstable();
@@ -447,8 +447,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             numbers = &numbers[..MAX_BELIEF_STATES];
         }
         match self.beliefs.get_index_of(numbers) {
-            Some(at) => BeliefId(number(at)),
-            None => BeliefId(number(self.beliefs.insert_full(numbers.into()).0)),
+            Some(at) => BeliefId(id_number(at)),
+            None => BeliefId(id_number(self.beliefs.insert_full(numbers.into()).0)),
         }
     }
 
@@ -540,6 +540,6 @@ fn gate_of(label: &Label) -> Option<GateId> {
     }
 }
 
-fn number(at: usize) -> u32 {
+fn id_number(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than 2^32 states, beliefs or classes")
 }

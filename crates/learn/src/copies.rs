@@ -210,7 +210,7 @@ impl<'a, Q: WorkerQuestion, E: From<CopyLost> + Send> WorkerPool<'a, Q, E> {
                     },
                 },
             };
-            sheet.note(found);
+            sheet.note_answer(found);
         }
         self.collect_answers(&mut sheet);
         sheet.into_answers()
@@ -226,7 +226,7 @@ impl<'a, Q: WorkerQuestion, E: From<CopyLost> + Send> WorkerPool<'a, Q, E> {
         // What was dropped stays missing; only the difference is under way.
         while sheet.missing > dropped {
             match self.found.recv_timeout(ANSWER_GRACE) {
-                Ok(found) => sheet.note(found),
+                Ok(found) => sheet.note_answer(found),
                 Err(_) => return,
             }
         }
@@ -245,7 +245,7 @@ struct AnswerSheet<A, E, K> {
 
 impl<A, E: From<CopyLost>, K: FnMut(&A) -> Result<(), E>> AnswerSheet<A, E, K> {
     /// Puts an answer in its place; one of an earlier batch is kept and has none.
-    fn note(&mut self, found: WorkerAnswer<A, E>) {
+    fn note_answer(&mut self, found: WorkerAnswer<A, E>) {
         debug_assert!(found.place.batch <= self.batch, "nobody answers a batch that was not asked");
         let is_late = found.place.batch != self.batch;
         if is_late && found.said.is_err() {

@@ -25,7 +25,7 @@ pub fn explanation(cx: &mut Ctx<'_>, forbidden: &Forbidden) -> Explanation {
     Explanation {
         observed: forbidden.label.show(cx.pool, cx.sts),
         allowed: list_allowed(cx, forbidden, &offers),
-        states: states(cx, &forbidden.before),
+        states: list_states(cx, &forbidden.before),
         n_states: forbidden.before.count_states().unwrap_or(0),
         why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
         orders: (forbidden.courses > 1).then_some(forbidden.courses),
@@ -117,7 +117,7 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
     };
     let guard = |refusal: &SwitchRefusal| match &refusal.blocked {
         SwitchBlock::Guard { conjunct } => Some(*conjunct),
-        SwitchBlock::Overdue => deadline(cx, refusal.switch),
+        SwitchBlock::Overdue => find_deadline(cx, refusal.switch),
         _ => None,
     };
     Some(FindingRecord {
@@ -130,7 +130,7 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
 }
 
 /// Returns the first conjunct of a guard that bounds a clock from above.
-fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
+fn find_deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
     let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
     let parts = cx.pool.conjuncts(cx.sts.switches[switch].guard);
     parts.into_iter().find(|&part| match cx.pool.node(part) {
@@ -257,7 +257,7 @@ fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
 }
 
 /// Returns the first states of a belief, at most [`MAX_LISTED_STATES`], for the explanation.
-fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
+fn list_states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
     match belief {
         Belief::Concrete(states) => {
             let told = |state: &ioxide_model::concrete::ConcreteState| StateRecord {
@@ -292,7 +292,8 @@ fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyN
     let reason = match &refusal.blocked {
         SwitchBlock::Guard { conjunct } => {
             let free = cx.pool.free_vars(*conjunct);
-            let mut values = shown_values(cx, &fields(cx.sts, &forbidden.label), |var| free.contains(&var));
+            let mut values =
+                shown_values(cx, &message_values(cx.sts, &forbidden.label), |var| free.contains(&var));
             values.extend(state_values(cx, forbidden, refusal.state, &free));
             let with = if values.is_empty() { String::new() } else { format!(" with {}", values.join(", ")) };
             format!("`{}` does not hold{with}", cx.pool.show_condition(*conjunct))
@@ -312,7 +313,7 @@ fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyN
 }
 
 /// The field values of a message.
-fn fields(sts: &Sts, label: &Label) -> Valuation {
+fn message_values(sts: &Sts, label: &Label) -> Valuation {
     match label {
         Label::Input(gate, values) | Label::Output(gate, values) => {
             sts.gates[*gate].fields.iter().copied().zip(values.iter().cloned()).collect()

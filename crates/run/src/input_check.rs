@@ -130,7 +130,7 @@ pub fn check_inputs(
         let path = at_once.map_or_else(|| path_to(check.setup.cx.sts, &set, gate), Ok);
         let result = match path {
             Ok(purpose) => {
-                let (result, seed) = check.walk(gate, &purpose)?;
+                let (result, seed) = check.walk_until_sent(gate, &purpose)?;
                 if let InputResult::Sent(sent) = &result {
                     walked.push((gate, purpose, seed, sent.clone()));
                 }
@@ -146,7 +146,7 @@ pub fn check_inputs(
             return Ok(InputChecks { inputs, differing: None });
         }
     }
-    let differing = check.repeat(walked)?;
+    let differing = check.repeat_backwards(walked)?;
     Ok(InputChecks { inputs, differing })
 }
 
@@ -185,7 +185,7 @@ struct InputWalks<'w, 'b, 'm> {
 impl InputWalks<'_, '_, '_> {
     /// Walks along `purpose` until its last input was sent, a few times if the system goes another way; also returns
     /// the seed of the last walk.
-    fn walk(&mut self, gate: GateId, purpose: &TestPurpose) -> io::Result<(InputResult, u64)> {
+    fn walk_until_sent(&mut self, gate: GateId, purpose: &TestPurpose) -> io::Result<(InputResult, u64)> {
         let mut last = (InputResult::Interrupted, 0);
         for seed in 1..=MAX_WALKS {
             last = (self.walk_once(gate, purpose, seed)?, seed);
@@ -210,7 +210,7 @@ impl InputWalks<'_, '_, '_> {
     }
 
     /// Walks to every input again, backwards, as what one input does another may undo.
-    fn repeat(
+    fn repeat_backwards(
         &mut self,
         walked: Vec<(GateId, TestPurpose, u64, SentCheck)>,
     ) -> io::Result<Option<DifferingReplies>> {

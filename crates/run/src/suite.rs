@@ -203,7 +203,7 @@ impl<W: Write> SuiteWriter<W> {
     /// # Errors
     /// If the first line cannot be written.
     pub fn new(out: W, about: Map<String, Json>) -> io::Result<Self> {
-        Self::begin(out, about, true)
+        Self::write_header(out, about, true)
     }
 
     /// Begins a suite that may grow.
@@ -211,11 +211,11 @@ impl<W: Write> SuiteWriter<W> {
     /// # Errors
     /// If the first line cannot be written.
     pub fn open_ended(out: W, about: Map<String, Json>) -> io::Result<Self> {
-        Self::begin(out, about, false)
+        Self::write_header(out, about, false)
     }
 
     /// Writes the header of a suite and returns its writer.
-    fn begin(mut out: W, about: Map<String, Json>, closed: bool) -> io::Result<Self> {
+    fn write_header(mut out: W, about: Map<String, Json>, closed: bool) -> io::Result<Self> {
         let header = SuiteHeader { format: FORMAT.into(), version: VERSION, closed, about };
         writeln!(out, "{}", serde_json::to_string(&header)?)?;
         Ok(Self { out, tests: closed.then_some(0) })

@@ -169,7 +169,7 @@ impl<'t> EdnReader<'t> {
     fn next_form(&mut self) -> EdnResult<Option<(usize, EdnForm)>> {
         self.skip_blanks(0)?;
         let line = self.line;
-        if self.rest.is_empty() { Ok(None) } else { Ok(Some((line, self.form(0)?))) }
+        if self.rest.is_empty() { Ok(None) } else { Ok(Some((line, self.read_form(0)?))) }
     }
 
     fn next_char(&mut self) -> Option<char> {
@@ -188,7 +188,7 @@ impl<'t> EdnReader<'t> {
                 '#' if self.rest.starts_with("#_") => {
                     self.rest = &self.rest[2..];
                     // `#_` discards the value behind it. One deeper, since `#_#_#_` recurses.
-                    self.form(depth + 1)?;
+                    self.read_form(depth + 1)?;
                 }
                 sign if sign == ',' || sign.is_whitespace() => {
                     self.next_char();
@@ -199,43 +199,43 @@ impl<'t> EdnReader<'t> {
         Ok(())
     }
 
-    fn form(&mut self, depth: usize) -> EdnResult<EdnForm> {
+    fn read_form(&mut self, depth: usize) -> EdnResult<EdnForm> {
         if depth > MAX_DEPTH {
             return self.problem("values are nested too deeply");
         }
         self.skip_blanks(depth)?;
         match self.rest.chars().next() {
             None => self.problem("the text ends within a value"),
-            Some('"') => self.text(),
-            Some('[') => self.items(']', depth),
-            Some('(') => self.items(')', depth),
-            Some('{') => self.map(depth),
-            Some('#') => self.dispatch(depth),
-            Some('\\') => self.character(),
+            Some('"') => self.read_text(),
+            Some('[') => self.read_items(']', depth),
+            Some('(') => self.read_items(')', depth),
+            Some('{') => self.read_map(depth),
+            Some('#') => self.read_dispatched(depth),
+            Some('\\') => self.read_character(),
             Some(']' | ')' | '}') => self.problem("a bracket is closed that was not opened"),
-            Some(_) => self.atom(),
+            Some(_) => self.read_atom(),
         }
     }
 
     /// Reads a set, a symbolic value (`##Inf`), or a tagged value, whose tag is left out: `#jepsen.history.Op{...}`.
-    fn dispatch(&mut self, depth: usize) -> EdnResult<EdnForm> {
+    fn read_dispatched(&mut self, depth: usize) -> EdnResult<EdnForm> {
         self.next_char();
         if self.rest.starts_with('{') {
             // A set; its items are an array in JSON.
-            return self.items('}', depth);
+            return self.read_items('}', depth);
         }
         if self.rest.starts_with('#') {
             self.next_char();
-            return self.atom();
+            return self.read_atom();
         }
         // The tag is read over: what it tags is the value, whatever type a program would make of it.
         let tag = self.rest.find(|sign: char| sign.is_whitespace() || "{[(\"".contains(sign));
         self.rest = &self.rest[tag.unwrap_or(self.rest.len())..];
-        self.form(depth + 1)
+        self.read_form(depth + 1)
     }
 
     /// Reads a character, `\a` or `\newline`, as a text.
-    fn character(&mut self) -> EdnResult<EdnForm> {
+    fn read_character(&mut self) -> EdnResult<EdnForm> {
         self.next_char();
         let Some(first) = self.next_char() else { return self.problem("the text ends within a character") };
         let end = self.rest.find(|sign: char| !sign.is_alphanumeric()).unwrap_or(self.rest.len());
@@ -257,7 +257,7 @@ impl<'t> EdnReader<'t> {
         Ok(EdnForm::Text(text))
     }
 
-    fn items(&mut self, end: char, depth: usize) -> EdnResult<EdnForm> {
+    fn read_items(&mut self, end: char, depth: usize) -> EdnResult<EdnForm> {
         self.next_char();
         let mut items = Vec::new();
         loop {
@@ -267,13 +267,15 @@ impl<'t> EdnReader<'t> {
                 return Ok(EdnForm::Items(items));
             }
             let line = self.line;
-            items.push((line, self.form(depth + 1)?));
+            items.push((line, self.read_form(depth + 1)?));
         }
     }
 
-    fn map(&mut self, depth: usize) -> EdnResult<EdnForm> {
+    fn read_map(&mut self, depth: usize) -> EdnResult<EdnForm> {
         // Keys and values in turn. A key that stands twice is an error of the event (`event_of`), not of the text.
-        let EdnForm::Items(items) = self.items('}', depth)? else { return self.problem("a map has entries") };
+        let EdnForm::Items(items) = self.read_items('}', depth)? else {
+            return self.problem("a map has entries");
+        };
         if items.len() % 2 != 0 {
             return self.problem("a map has a key without a value");
         }
@@ -285,7 +287,7 @@ impl<'t> EdnReader<'t> {
         Ok(EdnForm::Map(entries))
     }
 
-    fn text(&mut self) -> EdnResult<EdnForm> {
+    fn read_text(&mut self) -> EdnResult<EdnForm> {
         self.next_char();
         let mut text = String::new();
         loop {
@@ -316,7 +318,7 @@ impl<'t> EdnReader<'t> {
         Ok(sign)
     }
 
-    fn atom(&mut self) -> EdnResult<EdnForm> {
+    fn read_atom(&mut self) -> EdnResult<EdnForm> {
         let ends = |sign: char| sign.is_whitespace() || ",;\"[](){}".contains(sign);
         let end = self.rest.find(ends).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);

@@ -170,13 +170,13 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             let Some(frame) = stack.last_mut() else { return Ok(self.report_failure()) };
             let (event, placed, order_len) = (frame.event, frame.placed, frame.order_len);
             let choice = frame.choices.pop();
-            self.undo(order_len);
+            self.undo_placements(order_len);
             let Some(SearchChoice { placement, slot, next }) = choice else {
                 stack.pop();
                 descent = Descent::Seen;
                 continue;
             };
-            self.place(placement, event);
+            self.place_operation(placement, event);
             if next == BeliefId::UNSPECIFIED {
                 return Ok(SearchOutcome::Unspecified(self.placed_operations()));
             }
@@ -186,7 +186,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
     }
 
     /// Places an operation at the return number `event`.
-    fn place(&mut self, placement: Placement, event: usize) {
+    fn place_operation(&mut self, placement: Placement, event: usize) {
         let class = match placement {
             Placement::Open(at) => {
                 self.used[at] += 1;
@@ -211,7 +211,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
     }
 
     /// Takes back every placement after the first `len`.
-    fn undo(&mut self, len: usize) {
+    fn undo_placements(&mut self, len: usize) {
         for placement in self.order.drain(len..) {
             if let Placement::Open(at) = placement {
                 self.used[at] -= 1;
@@ -255,7 +255,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             if placed != before {
                 continue;
             }
-            work.count(limits)?;
+            work.count_configuration(limits)?;
             work.check_memory(|| self.space.memory() + self.memory(), limits)?;
             if !self.is_new(event, placed, belief) {
                 return Ok(Descent::Seen);

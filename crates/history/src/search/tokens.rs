@@ -218,7 +218,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         let mut next = Some(first);
         loop {
             if let Some(configuration) = next.take().map(|configuration| self.pass_returns(configuration)) {
-                work.count(limits)?;
+                work.count_configuration(limits)?;
                 work.check_memory(|| self.space.memory() + self.memo_bytes, limits)?;
                 // Without operations for all tokens, nothing that comes later can help: what is bound stays bound, and
                 // the limits of tokens only get narrower.
@@ -245,7 +245,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
                 None => drop(stack.pop()),
                 Some(choice) => {
                     let configuration = frame.configuration.clone();
-                    next = Some(self.place(configuration, &choice));
+                    next = Some(self.place_choice(configuration, &choice));
                 }
             }
         }
@@ -331,7 +331,11 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Places what was chosen.
-    fn place(&mut self, mut configuration: TokenConfiguration, choice: &TokenChoice) -> TokenConfiguration {
+    fn place_choice(
+        &mut self,
+        mut configuration: TokenConfiguration,
+        choice: &TokenChoice,
+    ) -> TokenConfiguration {
         let hi = self.position(configuration.event);
         let (outcomes, new_token) = match choice.placed {
             NextElement::Token => {
@@ -360,13 +364,13 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         configuration.state = outcome.state;
         configuration.named = outcome.kept.iter().map(|&token| old[token as usize]).collect();
         for &(serial, storer) in &choice.bindings {
-            self.bind(&mut configuration, serial, storer);
+            self.bind_token(&mut configuration, serial, storer);
         }
         configuration
     }
 
     /// Binds a token to a storer: the values of the storer take its place in the state.
-    fn bind(&mut self, configuration: &mut TokenConfiguration, serial: u32, storer: usize) {
+    fn bind_token(&mut self, configuration: &mut TokenConfiguration, serial: u32, storer: usize) {
         let Storer { call, ret, .. } = self.class.storers[storer];
         configuration.bound[storer / 64] |= 1 << (storer % 64);
         debug_assert!(configuration.free.iter().any(|token| token.serial == serial), "a free token is bound");

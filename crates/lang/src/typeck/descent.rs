@@ -231,7 +231,7 @@ impl DescentWalk<'_> {
         for arm in arms {
             let mut here = rest.clone();
             let value = match &arm.pattern.kind {
-                PatternKind::Literal(literal) => self.number(literal),
+                PatternKind::Literal(literal) => self.constant_number(literal),
                 PatternKind::Name(name) => (self.constant)(name),
                 _ => None,
             };
@@ -276,12 +276,12 @@ impl DescentWalk<'_> {
         match (self.param(left), self.param(right)) {
             (Some(a), Some(b)) => facts.learn_order(a, op, b),
             (Some(param), None) => {
-                if let Some(n) = self.number(right) {
+                if let Some(n) = self.constant_number(right) {
                     facts.learn_number(param, op, n);
                 }
             }
             (None, Some(param)) => {
-                if let Some(n) = self.number(left) {
+                if let Some(n) = self.constant_number(left) {
                     facts.learn_number(param, swap_sides(op), n);
                 }
             }
@@ -301,10 +301,10 @@ impl DescentWalk<'_> {
     }
 
     /// Returns the constant whole number that `expr` is.
-    fn number(&self, expr: &Expr) -> Option<i128> {
+    fn constant_number(&self, expr: &Expr) -> Option<i128> {
         match &expr.kind {
-            ExprKind::Paren(inner) => self.number(inner),
-            ExprKind::Neg(inner) => Some(-self.number(inner)?),
+            ExprKind::Paren(inner) => self.constant_number(inner),
+            ExprKind::Neg(inner) => Some(-self.constant_number(inner)?),
             ExprKind::Number(text) => match literal::parse_number(text) {
                 Ok(NumberLiteral::Int(n)) => n.to_i64().map(i128::from),
                 Ok(NumberLiteral::Real(_)) | Err(_) => None,
@@ -312,10 +312,12 @@ impl DescentWalk<'_> {
             ExprKind::Name(name) if self.param(expr).is_none() && !self.hidden.contains(name) => {
                 (self.constant)(name)
             }
-            ExprKind::Sum(first, rest) => rest.iter().try_fold(self.number(first)?, |sum, (op, next)| {
-                let next = self.number(next)?;
-                if *op == AddOp::Add { sum.checked_add(next) } else { sum.checked_sub(next) }
-            }),
+            ExprKind::Sum(first, rest) => {
+                rest.iter().try_fold(self.constant_number(first)?, |sum, (op, next)| {
+                    let next = self.constant_number(next)?;
+                    if *op == AddOp::Add { sum.checked_add(next) } else { sum.checked_sub(next) }
+                })
+            }
             _ => None,
         }
     }
@@ -370,7 +372,7 @@ impl DescentWalk<'_> {
 
     /// Returns the shape of the argument for `param`, if it is one that the rules know.
     fn shape(&self, param: usize, arg: &Expr) -> Option<ArgumentShape> {
-        if let Some(n) = self.number(arg) {
+        if let Some(n) = self.constant_number(arg) {
             return Some(ArgumentShape::Constant(n));
         }
         let is_param = |expr: &Expr| self.param(expr) == Some(param);
@@ -380,7 +382,7 @@ impl DescentWalk<'_> {
                     std::iter::once((AddOp::Add, &**first)).chain(rest.iter().map(|(op, e)| (*op, e)));
                 let (mut n_params, mut offset) = (0, 0i128);
                 for (op, operand) in signed {
-                    match self.number(operand) {
+                    match self.constant_number(operand) {
                         Some(n) if op == AddOp::Add => offset = offset.checked_add(n)?,
                         Some(n) => offset = offset.checked_sub(n)?,
                         None if op == AddOp::Add && is_param(operand) => n_params += 1,
@@ -392,10 +394,10 @@ impl DescentWalk<'_> {
             ExprKind::Product(first, rest) => match &rest[..] {
                 [(MulOp::Rem, divisor)] if is_param(divisor) => Some(ArgumentShape::RemainderOf),
                 [(MulOp::Div, divisor)] if is_param(first) => {
-                    self.number(divisor).map(ArgumentShape::Quotient)
+                    self.constant_number(divisor).map(ArgumentShape::Quotient)
                 }
                 [(MulOp::Rem, divisor)] if is_param(first) => {
-                    self.number(divisor).map(ArgumentShape::Remainder)
+                    self.constant_number(divisor).map(ArgumentShape::Remainder)
                 }
                 _ => None,
             },

@@ -230,7 +230,7 @@ pub struct DataQuestion {
 
 impl DataQuestion {
     /// Resets the system and sends it the word.
-    fn ask<E>(&self, system: &mut dyn MessageSystem<Error = E>) -> Result<DataRun, E> {
+    fn send_word<E>(&self, system: &mut dyn MessageSystem<Error = E>) -> Result<DataRun, E> {
         system.reset()?;
         let (mut made, mut run) = (self.plan.domain.constants(), DataRun::new());
         for input in &self.word {
@@ -261,7 +261,7 @@ impl WorkerQuestion for DataQuestion {
     type Answer = DataRun;
 
     fn ask_system<E: From<CopyLost>>(&self, system: &mut dyn MessageSystem<Error = E>) -> Result<DataRun, E> {
-        self.ask(system)
+        self.send_word(system)
     }
 }
 

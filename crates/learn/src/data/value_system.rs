@@ -137,7 +137,7 @@ impl<'c> ValueSystem<'c> {
     }
 
     /// Returns the inputs and values that points stand for under the current assumptions.
-    fn plan(&self) -> Arc<PointPlan> {
+    fn current_plan(&self) -> Arc<PointPlan> {
         let model = &self.messages.model;
         let made = MadeValues::from_runs(self.made.clone(), model, self.gates, &self.constants, &self.runs);
         let kinds = field_kinds(model, self.gates);
@@ -152,7 +152,7 @@ impl<'c> ValueSystem<'c> {
         pool: Option<&WorkerPool<'_, DataQuestion, E>>,
     ) -> Result<(DataLearned, Arc<PointPlan>), SessionError<E>> {
         loop {
-            let plan = self.plan();
+            let plan = self.current_plan();
             if plan.domain.made.slots.iter().any(|slots| slots.len() > MAX_SLOTS) {
                 return Err(SessionError::TooManyMade(MAX_SLOTS));
             }

@@ -91,7 +91,7 @@ impl<'m> MergedCampaign<'m> {
             // An event that one machine would not have reported gets no number either.
             if self.is_told(&mut run, event, &events) {
                 let at = self.now_ns + event.time_ns.saturating_sub(begun);
-                self.tell(at, event.event.clone())?;
+                self.tell_event(at, event.event.clone())?;
             }
         }
         // Units follow each other in the merged record, as on one machine, whenever they really ran.
@@ -130,12 +130,12 @@ impl<'m> MergedCampaign<'m> {
         self.found.failures.sort_by_key(|failure| failure.id.run);
         self.found.refused = self.found.coverage.only_refused(&self.spec.sts, &self.config.run.refusals);
         let told = tell::finished(&self.spec.sts, &self.found, &self.config.run.patience);
-        self.tell(self.now_ns, EventKind::CampaignFinished(told))?;
+        self.tell_event(self.now_ns, EventKind::CampaignFinished(told))?;
         Ok(self.found)
     }
 
     /// Sends an event to the reporter under the next number.
-    fn tell(&mut self, time_ns: u64, event: EventKind) -> io::Result<()> {
+    fn tell_event(&mut self, time_ns: u64, event: EventKind) -> io::Result<()> {
         let told = Event { seq: self.seq, time_ns, run: None, event };
         self.seq += 1;
         self.reporter.event(&told)
@@ -147,7 +147,7 @@ impl<'m> MergedCampaign<'m> {
             EventKind::RunStarted(started) => *run = RunOfUnit::of(started),
             EventKind::Verdict(told) => {
                 if let Some(signature) = &told.signature {
-                    run.kind = self.kind(run.id, signature, events);
+                    run.kind = self.count_kind(run.id, signature, events);
                 }
             }
             EventKind::Replayed(told) => match run.kind.map(|at| &mut self.found.failures[at]) {
@@ -178,7 +178,7 @@ impl<'m> MergedCampaign<'m> {
     }
 
     /// Returns the position of the failure group of `signature`, if this failure is examined; counts it.
-    fn kind(&mut self, id: RunId, signature: &str, events: &[Event]) -> Option<usize> {
+    fn count_kind(&mut self, id: RunId, signature: &str, events: &[Event]) -> Option<usize> {
         let record = || Record { events: events.to_vec(), is_cut: false };
         let failures = &mut self.found.failures;
         let at = match failures.iter().position(|failure| failure.signature == signature) {

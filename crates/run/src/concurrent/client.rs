@@ -239,7 +239,7 @@ impl ConcurrentClient<'_> {
         let called = Instant::now();
         let result = match unasked {
             Some(early) => CallResult::Unasked(early.label),
-            None => ask(&mut **adapter, &input, timeout, stop)?,
+            None => ask_once(&mut **adapter, &input, timeout, stop)?,
         };
         let ended = Instant::now();
         Some(ClientCall { client: self.client, input, called, ended, result })
@@ -247,7 +247,12 @@ impl ConcurrentClient<'_> {
 }
 
 /// Sends an input and waits for its answer; `None` if the input was certainly not sent.
-fn ask(adapter: &mut dyn Adapter, input: &Label, timeout: Duration, stop: &AtomicBool) -> Option<CallResult> {
+fn ask_once(
+    adapter: &mut dyn Adapter,
+    input: &Label,
+    timeout: Duration,
+    stop: &AtomicBool,
+) -> Option<CallResult> {
     let deadline = Instant::now() + timeout;
     let sent = match adapter.send(input) {
         Ok(sent) => sent,

@@ -27,7 +27,7 @@ impl RunLoop<'_, '_, '_> {
         let until = self.timing.told_until.saturating_add(time);
         match self.pass_until(until) {
             Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
-            Ok(VirtualDelay { now, message: None }) => self.silence(now),
+            Ok(VirtualDelay { now, message: None }) => self.judge_silence(now),
             Err(error) => self.broke(error),
         }
     }
@@ -57,7 +57,7 @@ impl RunLoop<'_, '_, '_> {
     }
 
     /// Judges the silence up to this instant.
-    fn silence(&mut self, now: Duration) -> io::Result<LoopStep> {
+    fn judge_silence(&mut self, now: Duration) -> io::Result<LoopStep> {
         let waited = now.saturating_sub(self.timing.told_until);
         self.timing.told_until = self.timing.told_until.max(now);
         if waited.is_zero() {
@@ -109,7 +109,7 @@ impl RunLoop<'_, '_, '_> {
             // The tester decided without knowing this message, so it decides again.
             Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, quicker),
             Ok(VirtualDelay { now, message: None }) => {
-                let step = self.silence(now)?;
+                let step = self.judge_silence(now)?;
                 if step.is_break() {
                     return Ok(step);
                 }

@@ -59,7 +59,7 @@ fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
         PlannedMove::SendAfter(..) => 3,
     };
     kind(a).cmp(&kind(b)).then_with(|| match (a.input(), b.input()) {
-        (Some(a), Some(b)) => inputs(a, b),
+        (Some(a), Some(b)) => compare_inputs(a, b),
         _ => Ordering::Equal,
     })
 }
@@ -73,7 +73,7 @@ pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
 }
 
 /// Orders inputs by message, then by how simple their values are, field by field.
-fn inputs(a: &PlannedInput, b: &PlannedInput) -> Ordering {
+fn compare_inputs(a: &PlannedInput, b: &PlannedInput) -> Ordering {
     match (&a.label, &b.label) {
         (Label::Input(gate, values), Label::Input(other, others)) => gate.cmp(other).then_with(|| {
             let fields = values.iter().zip(others).enumerate().map(|(at, (x, y))| {
@@ -152,9 +152,9 @@ fn all_values(a: &[Value], b: &[Value]) -> Ordering {
 /// Compares two values of the same sort; `Less` if `a` is simpler.
 pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
-        (Value::Int(a), Value::Int(b)) => distance(a).cmp(&distance(b)),
+        (Value::Int(a), Value::Int(b)) => distance_key(a).cmp(&distance_key(b)),
         (Value::Real(a), Value::Real(b)) => {
-            let key = |r: &Rational| (r.denom().clone(), distance(r.numer()));
+            let key = |r: &Rational| (r.denom().clone(), distance_key(r.numer()));
             key(a).cmp(&key(b))
         }
         (Value::Str(a), Value::Str(b)) => {
@@ -177,7 +177,7 @@ pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
 }
 
 /// Returns the distance from zero as a key; of two opposite numbers, the positive one comes first.
-fn distance(n: &Int) -> (Int, bool) {
+fn distance_key(n: &Int) -> (Int, bool) {
     (n.abs(), n.is_negative())
 }
 

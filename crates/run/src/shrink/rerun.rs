@@ -181,7 +181,7 @@ impl RunToRepeat<'_> {
         let config = RunConfig { first_reply, ..config.clone() };
         let is_restarted = restarts && setup.adapter.restart_at_next_reset();
         let n_detours = again.detours;
-        let finished = match self.run(setup, &config, again) {
+        let finished = match self.run_by_plan(setup, &config, again) {
             Ok(finished) => finished,
             Err(reason) => {
                 // Trouble with one repetition does not end the others: the system may be back for the next one.
@@ -210,7 +210,7 @@ impl RunToRepeat<'_> {
     /// Makes one run with its moves; makes it again if the system went another way that the specification allows: such
     /// a run could not fail as the first one did, and does not count. A failure that has not come back yet is not
     /// waited for longer than [`MAX_DETOURS`] runs, however many repetitions are wanted.
-    fn run(
+    fn run_by_plan(
         &self,
         setup: &mut RunSetup<'_, '_>,
         config: &RunConfig,

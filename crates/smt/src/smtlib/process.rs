@@ -131,7 +131,7 @@ impl SolverProcess {
     }
 
     /// Sends the pending text and `command`, and waits for one answer.
-    fn ask(&mut self, command: &str, wall: Duration) -> Result<Sexp, UnknownReason> {
+    fn ask_child(&mut self, command: &str, wall: Duration) -> Result<Sexp, UnknownReason> {
         let deadline = Instant::now().checked_add(wall);
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(command);
@@ -295,7 +295,7 @@ impl Backend for SolverProcess {
     }
 
     fn check(&mut self, limits: SolverLimits) -> SolverDecision {
-        let answer = match self.ask("(check-sat)\n", limits.wall) {
+        let answer = match self.ask_child("(check-sat)\n", limits.wall) {
             Ok(answer) => answer,
             Err(why) => return SolverDecision::Unknown(why),
         };
@@ -315,7 +315,7 @@ impl Backend for SolverProcess {
             return Ok(Valuation::new());
         }
         let names: Vec<String> = vars.iter().map(|&var| write::var_name(pool, var)).collect();
-        let answer = self.ask(&format!("(get-value ({}))\n", names.join(" ")), READ_VALUES_TIMEOUT)?;
+        let answer = self.ask_child(&format!("(get-value ({}))\n", names.join(" ")), READ_VALUES_TIMEOUT)?;
         let unreadable =
             || UnknownReason::Error(format!("unreadable values `{}`", shorten(&format!("{answer:?}"))));
         let Sexp::List(pairs) = &answer else { return Err(unreadable()) };

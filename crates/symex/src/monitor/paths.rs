@@ -182,7 +182,7 @@ impl PathLog {
     pub(super) fn step(&mut self, cx: &Ctx<'_>, step: &BeliefStep<'_>) {
         let Some(gate) = gate_of(step.label) else {
             // Silence and time take no switch, but they rule states out.
-            self.enter(cx, step.after);
+            self.restrict_to(cx, step.after);
             return;
         };
         let explaining = explaining(cx, step.before, step.label, gate);
@@ -203,7 +203,7 @@ impl PathLog {
                 insert(&mut self.nodes, (target, Some(switch)), &tally);
             }
         }
-        self.enter(cx, step.after);
+        self.restrict_to(cx, step.after);
         if self.nodes.is_empty() {
             // The solver kept a state that evaluation does not reach: which switch led there is not known.
             self.nodes = [((PathPlace::Anywhere, None), join_tallies(tallies.iter()))].into();
@@ -225,7 +225,7 @@ impl PathLog {
     }
 
     /// Keeps the nodes in `belief`, adds those by internal steps, and makes one of them if all say the same.
-    fn enter(&mut self, cx: &Ctx<'_>, belief: &Belief) {
+    fn restrict_to(&mut self, cx: &Ctx<'_>, belief: &Belief) {
         if self.is_single() {
             return;
         }

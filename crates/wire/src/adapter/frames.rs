@@ -144,7 +144,7 @@ impl Frames {
             // Who floods us is interrupted like who says nothing.
             self.interrupt.check()?;
             // Complete messages come before the end of the stream and before any time-out.
-            if let Some(message) = self.message()? {
+            if let Some(message) = self.take_message()? {
                 return Ok(Some(message));
             }
             if self.ended {
@@ -232,7 +232,7 @@ impl Frames {
     }
 
     /// The message at the front of the buffer, if it is complete.
-    fn message(&mut self) -> Result<Option<Vec<u8>>, AdapterError> {
+    fn take_message(&mut self) -> Result<Option<Vec<u8>>, AdapterError> {
         loop {
             let part = match self.begun.need() {
                 FrameNeed::Frame => self.frame()?,

@@ -75,7 +75,7 @@ impl ListenAddress {
         match (self.state(), self) {
             (PortState::Listening, _) => true,
             (PortState::Closed, _) => false,
-            (PortState::Unknown, Self::Tcp(address)) => is_here(address) && accepts(address),
+            (PortState::Unknown, Self::Tcp(address)) => is_here(address) && accepts_connection(address),
             (PortState::Unknown, Self::Udp(address)) => is_here(address) && UdpSocket::bind(address).is_err(),
             (PortState::Unknown, Self::Unix(path)) => accepts_unix(path),
         }
@@ -94,7 +94,7 @@ impl ListenAddress {
     /// machine.
     pub(super) fn accepts(&self) -> bool {
         match self {
-            Self::Tcp(address) => accepts(address),
+            Self::Tcp(address) => accepts_connection(address),
             Self::Udp(_) => self.state() != PortState::Closed,
             Self::Unix(path) => accepts_unix(path),
         }
@@ -131,15 +131,16 @@ fn accepts_unix(_path: &str) -> bool {
 /// Returns the state of the UDP port at `address`.
 fn udp_state(address: &str) -> PortState {
     let Some((entries, places)) = local_ports(address, &UDP_TABLES) else { return PortState::Unknown };
-    let is_held = |entry: &PortTableLine| places.iter().any(|place| holds(entry, *place));
+    let is_held = |entry: &PortTableLine| places.iter().any(|place| occupies_place(entry, *place));
     if entries.iter().any(is_held) { PortState::Listening } else { PortState::Closed }
 }
 
 /// Returns the state of the port at `address`, without connecting to it.
 fn port_state(address: &str) -> PortState {
     let Some((entries, places)) = local_ports(address, &TCP_TABLES) else { return PortState::Unknown };
-    let listens =
-        |entry: &PortTableLine| entry.state == LISTENING && places.iter().any(|place| holds(entry, *place));
+    let listens = |entry: &PortTableLine| {
+        entry.state == LISTENING && places.iter().any(|place| occupies_place(entry, *place))
+    };
     if entries.iter().any(listens) { PortState::Listening } else { PortState::Closed }
 }
 
@@ -151,13 +152,14 @@ fn is_here(address: &str) -> bool {
 /// ended. Zero where the tables of the kernel do not tell.
 fn lingering(address: &str) -> usize {
     let Some((entries, places)) = local_ports(address, &TCP_TABLES) else { return 0 };
-    let lingers =
-        |entry: &&PortTableLine| entry.state != LISTENING && places.iter().any(|place| holds(entry, *place));
+    let lingers = |entry: &&PortTableLine| {
+        entry.state != LISTENING && places.iter().any(|place| occupies_place(entry, *place))
+    };
     entries.iter().filter(lingers).count()
 }
 
 /// Returns whether a connection to `address` is accepted within [`CONNECT_TIMEOUT`].
-fn accepts(address: &str) -> bool {
+fn accepts_connection(address: &str) -> bool {
     let open = |address: SocketAddr| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok();
     address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))
 }
@@ -208,7 +210,7 @@ fn ip_of(text: &str) -> Option<IpAddr> {
 }
 
 /// Returns whether the socket of `entry` occupies `place`, by its address or by any address.
-fn holds(entry: &PortTableLine, place: SocketAddr) -> bool {
+fn occupies_place(entry: &PortTableLine, place: SocketAddr) -> bool {
     let ip = entry.local.ip();
     entry.local.port() == place.port() && (ip == place.ip() || ip.is_unspecified())
 }

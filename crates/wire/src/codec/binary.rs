@@ -100,8 +100,8 @@ impl BinaryCodec {
     pub fn new(config: &BinaryConfig, model: &Model) -> Result<Self, BadProtocol> {
         // After this every message has a layout, and every field a place of the right form, which `encode`
         // and `decode` rely on.
-        complete(model, GateKind::Input, &config.inputs)?;
-        complete(model, GateKind::Output, &config.outputs)?;
+        check_completeness(model, GateKind::Input, &config.inputs)?;
+        check_completeness(model, GateKind::Output, &config.outputs)?;
         Ok(Self { config: config.clone() })
     }
 
@@ -134,7 +134,7 @@ impl BinaryCodec {
         // the system rather than a reason to try the others.
         for (name, layout) in &self.config.outputs {
             match layout.decode(bytes) {
-                Ok(fields) => return label(model, name, layout, &fields),
+                Ok(fields) => return read_label(model, name, layout, &fields),
                 Err(misfit) => misfits.push(format!("`{name}` {misfit}")),
             }
         }
@@ -144,7 +144,11 @@ impl BinaryCodec {
 }
 
 /// Checks that every message of this kind has a layout that fits it, and that every layout has a message.
-fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) -> Result<(), BadProtocol> {
+fn check_completeness(
+    model: &Model,
+    kind: GateKind,
+    layouts: &[(String, MessageLayout)],
+) -> Result<(), BadProtocol> {
     let (table, direction) =
         if kind == GateKind::Input { ("inputs", "input") } else { ("outputs", "output") };
     for (name, layout) in layouts {
@@ -152,7 +156,7 @@ fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) 
         let gate = gate_named(model, name, kind);
         let none = || ProtocolProblem::NoMessage { direction, name: name.clone() };
         let gate = gate.ok_or_else(|| wrong(none()))?;
-        fits(model, gate, layout)
+        check_fields_fit(model, gate, layout)
             .map_err(|problem| wrong(ProtocolProblem::for_message(direction, name, problem)))?;
     }
     let has = |gate: &&Gate| layouts.iter().any(|(name, _)| **name == *gate.name);
@@ -174,7 +178,7 @@ fn gate_named<'m>(model: &'m Model, name: &str, kind: GateKind) -> Option<&'m Ga
 }
 
 /// Checks that the fields of a message are those of its layout, and of sorts that can be written so.
-fn fits(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), ProtocolProblem> {
+fn check_fields_fit(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), ProtocolProblem> {
     let sort_of = |name: &str| {
         let infos = gate.fields.iter().map(|&field| model.pool.var_info(field));
         infos.into_iter().find(|info| *info.name == *name).map(|info| info.sort)
@@ -252,7 +256,7 @@ fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutVa
 }
 
 /// Returns the output `name` with the values that were read.
-fn label(
+fn read_label(
     model: &Model,
     name: &str,
     layout: &MessageLayout,
@@ -265,14 +269,14 @@ fn label(
         let datum = found.iter().find(|(other, _)| *other == &*info.name).map(|(_, datum)| datum);
         let shape = layout.fields().find(|(other, _)| *other == &*info.name).map(|(_, shape)| shape);
         let found = datum.zip(shape).ok_or(UnreadField::Nothing);
-        let read = found.and_then(|(datum, shape)| value(model, info.sort, datum, shape));
+        let read = found.and_then(|(datum, shape)| read_value(model, info.sort, datum, shape));
         values.push(read.map_err(|problem| format!("`{name}.{}`: {problem}", info.name))?);
     }
     Label::message(&model.sts, id, values).ok_or_else(|| format!("`{name}` is no message").into())
 }
 
 /// Returns the value of `sort` that was found in its place.
-fn value(
+fn read_value(
     model: &Model,
     sort: Sort,
     datum: &LayoutValue,

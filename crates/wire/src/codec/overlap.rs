@@ -83,15 +83,17 @@ impl fmt::Display for Overlap {
 /// Returns the outputs that share texts with others, or that `more` hides.
 #[must_use]
 pub fn of_texts(config: &TextConfig) -> Vec<Overlap> {
-    let more = config.more.iter().map(|more| ("more", machine(more)));
-    let outputs = config.outputs.iter().map(|(name, pattern)| (name.as_str(), machine(pattern)));
+    let more = config.more.iter().map(|more| ("more", build_automaton(more)));
+    let outputs = config.outputs.iter().map(|(name, pattern)| (name.as_str(), build_automaton(pattern)));
     let all: Vec<_> = more.chain(outputs).collect();
     let mut found = Vec::new();
     for (n, (later, second)) in all.iter().enumerate() {
         for (earlier, first) in &all[..n] {
             // `None` if one automaton is too large: nothing is known then, and nothing is reported.
-            let relation =
-                first.as_ref().zip(second.as_ref()).and_then(|(first, second)| relation(first, second));
+            let relation = first
+                .as_ref()
+                .zip(second.as_ref())
+                .and_then(|(first, second)| compare_patterns(first, second));
             let shared = match relation {
                 Some(PatternRelation { both: Some(_), only_second: false, .. }) => SharedTexts::All,
                 // What `more` hides of an output in part is how multi-line answers are written.
@@ -126,7 +128,7 @@ pub fn of_layouts(config: &BinaryConfig) -> Vec<Overlap> {
 type PatternMachine = dense::DFA<Vec<u32>>;
 
 /// Returns the automaton of a whole-text pattern, `None` if it is too large.
-fn machine(pattern: &str) -> Option<PatternMachine> {
+fn build_automaton(pattern: &str) -> Option<PatternMachine> {
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
         // Acceleration serves searches; this automaton is walked byte by byte.
@@ -145,7 +147,7 @@ struct PatternRelation {
 }
 
 /// Computes the relation of two patterns; `None` if it cannot be decided within bounds.
-fn relation(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRelation> {
+fn compare_patterns(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRelation> {
     let input = Input::new("").anchored(Anchored::Yes);
     let start = (first.start_state_forward(&input).ok()?, second.start_state_forward(&input).ok()?);
     // Bytes of one class lead to the same states in both automata, so one of each class is enough.
@@ -287,8 +289,8 @@ mod tests {
         }
         for first in patterns {
             for second in patterns {
-                let (a, b) = (machine(first).unwrap(), machine(second).unwrap());
-                let found = relation(&a, &b).unwrap();
+                let (a, b) = (build_automaton(first).unwrap(), build_automaton(second).unwrap());
+                let found = compare_patterns(&a, &b).unwrap();
                 let regex = |text: &str| regex::Regex::new(&format!("\\A(?:{text})\\z")).unwrap();
                 let (a, b) = (regex(first), regex(second));
                 let any = |wanted: (bool, bool)| {

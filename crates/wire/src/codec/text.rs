@@ -134,21 +134,21 @@ impl TextCodec {
         let encodings = config.encodings.clone();
         let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining, items, notation, encodings };
         for (name, text) in &config.inputs {
-            let template = input(model, name, text, &parts);
+            let template = prepare_input(model, name, text, &parts);
             let template = template.map_err(|problem| BadProtocol::message("inputs", name, problem))?;
             codec.inputs.push((name.clone(), template));
         }
         for (name, text) in &config.outputs {
-            let pattern = output(model, name, text);
+            let pattern = prepare_output(model, name, text);
             let pattern = pattern.map_err(|problem| BadProtocol::message("outputs", name, problem))?;
             codec.outputs.push((name.clone(), pattern));
         }
-        codec.complete(model)?;
+        codec.check_completeness(model)?;
         Ok(codec)
     }
 
     /// Checks that every message of the model has a description.
-    fn complete(&self, model: &Model) -> Result<(), BadProtocol> {
+    fn check_completeness(&self, model: &Model) -> Result<(), BadProtocol> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
             // How the connection ended is not read from it.
@@ -197,7 +197,7 @@ impl TextCodec {
             let is_free = template.counts(field);
             let allowed = |text: &str| is_free || !breaks(text);
             match value {
-                Value::Collection(items) => self.items(field).write_items(&model.pool, items, &allowed),
+                Value::Collection(items) => self.items_codec(field).write_items(&model.pool, items, &allowed),
                 _ => unbroken(self.notation.write(&model.pool, value)?, allowed),
             }
         })
@@ -219,7 +219,7 @@ impl TextCodec {
     }
 
     /// Returns the notation of the items of `field`: as described, otherwise with commas between them.
-    fn items(&self, field: &str) -> Cow<'_, ItemsCodec> {
+    fn items_codec(&self, field: &str) -> Cow<'_, ItemsCodec> {
         match self.items.iter().find(|(name, _)| name == field) {
             Some((_, items)) => Cow::Borrowed(items),
             None => Cow::Owned(ItemsCodec::default()),
@@ -247,7 +247,7 @@ impl TextCodec {
                     Some(self.encodings.decode(&model.pool, &place, sort, &json)?)
                 }
                 (Sort::Collection(id), Some(text)) => {
-                    self.items(&info.name).read_items(&model.pool, id, text)
+                    self.items_codec(&info.name).read_items(&model.pool, id, text)
                 }
                 (sort, text) => self.notation.read(&model.pool, sort, text),
             };
@@ -267,7 +267,7 @@ fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, U
 }
 
 /// Prepares the template of an input; its fields must be those of the message.
-fn input(
+fn prepare_input(
     model: &Model,
     name: &str,
     text: &str,
@@ -281,7 +281,7 @@ fn input(
 }
 
 /// Prepares the pattern of an output; its groups must be fields of the message.
-fn output(model: &Model, name: &str, text: &str) -> Result<Regex, ProtocolProblem> {
+fn prepare_output(model: &Model, name: &str, text: &str) -> Result<Regex, ProtocolProblem> {
     let pattern =
         // Groups are compared with the fields of the model in `TextCodec::new`, where there is one.
         full_regex(text).map_err(|problem| ProtocolProblem::for_message("output", name, problem))?;

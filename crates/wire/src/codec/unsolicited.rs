@@ -141,7 +141,10 @@ impl UnsolicitedRules {
         // `INFO .*`, and the system ends the connection if nobody answers it.
         let answered = self.answer.iter().find_map(|rule| rule.answer_to(bytes));
         answered.or_else(|| {
-            self.ignore.iter().any(|pattern| pattern.matches(bytes)).then_some(UnsolicitedFate::Ignored)
+            self.ignore
+                .iter()
+                .any(|pattern| pattern.matches_message(bytes))
+                .then_some(UnsolicitedFate::Ignored)
         })
     }
 }
@@ -154,7 +157,7 @@ impl PreparedPattern {
         })
     }
 
-    fn matches(&self, bytes: &[u8]) -> bool {
+    fn matches_message(&self, bytes: &[u8]) -> bool {
         match self {
             // Bytes that are no text fit no pattern for texts: the model sees them, and the error names them.
             Self::Text(pattern) => std::str::from_utf8(bytes).is_ok_and(|text| pattern.is_match(text)),

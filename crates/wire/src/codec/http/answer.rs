@@ -203,7 +203,7 @@ impl AnswerReader {
             return Ok(AnswerFit::Elsewhere);
         }
         match self.match_content(response)? {
-            Ok(found) => self.message(model, form, name, &found).map(AnswerFit::Label),
+            Ok(found) => self.make_label(model, form, name, &found).map(AnswerFit::Label),
             Err(reason) => Ok(AnswerFit::Other(reason)),
         }
     }
@@ -261,7 +261,7 @@ impl AnswerReader {
     }
 
     /// Returns the label with the values found in the texts and in the JSON body.
-    fn message(
+    fn make_label(
         &self,
         model: &Model,
         form: &JsonForm,

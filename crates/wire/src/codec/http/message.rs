@@ -206,7 +206,7 @@ impl HttpResponse {
                 return Ok(Some((response, from)));
             }
             let Some((body, used)) = body_of(rest, extent, ended)? else { return Ok(None) };
-            response.decode(body)?;
+            response.decode_content(body)?;
             // A body without length ends with its connection, so nothing can follow on it.
             response.keeps_alive &= extent != BodyExtent::ToTheEnd;
             return Ok(Some((response, from + used)));
@@ -216,21 +216,21 @@ impl HttpResponse {
 
 impl HttpResponse {
     /// The values of all headers called `name`.
-    fn values<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
+    fn header_values<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
         self.headers.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
     /// The encodings between the chunks and the content: those of the transfer lie over those of the content.
     fn codings(&self) -> Vec<&str> {
-        let mut names = coding_names(self.values("content-encoding"));
-        let transfer = coding_names(self.values("transfer-encoding"));
+        let mut names = coding_names(self.header_values("content-encoding"));
+        let transfer = coding_names(self.header_values("transfer-encoding"));
         names.extend(transfer.into_iter().filter(|name| !name.eq_ignore_ascii_case("chunked")));
         names
     }
 
     /// Sets the body to the content of `body`; one with an encoding that is not read is kept as it is, as an output may
     /// be recognised without it.
-    fn decode(&mut self, body: Vec<u8>) -> Result<(), Undecodable> {
+    fn decode_content(&mut self, body: Vec<u8>) -> Result<(), Undecodable> {
         let codings = self.codings();
         match codings.iter().find(|name| !body.is_empty() && BodyCoding::from_name(name).is_none()) {
             Some(name) => {
@@ -356,7 +356,7 @@ fn extent(response: &HttpResponse) -> Result<BodyExtent, Undecodable> {
         named.flat_map(|(_, value)| value.split(',')).map(str::trim)
     };
     let lengths: Vec<&str> = values("content-length").collect();
-    let transfer = coding_names(response.values("transfer-encoding"));
+    let transfer = coding_names(response.header_values("transfer-encoding"));
     if let Some((last, others)) = transfer.split_last() {
         let is_chunked = last.eq_ignore_ascii_case("chunked");
         let others = if is_chunked { others } else { &transfer[..] };
