@@ -43,6 +43,7 @@ impl GuardedChild {
     pub(super) fn start(command: &mut Command) -> io::Result<(Self, ChildStreams)> {
         let mark = mark();
         let marks = match std::env::var(MARKS) {
+            // Marks add up: what a tested program starts with ioxide of its own belongs to both.
             Ok(outer) => format!("{outer} {mark}"),
             Err(_) => mark.clone(),
         };
@@ -64,6 +65,7 @@ impl GuardedChild {
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
         };
+        // From here the guardian knows the group; before, it looked for the mark alone.
         watch::note("+", &child, mark.as_deref());
         Ok((Self { child: Some(child), mark }, streams))
     }
@@ -193,6 +195,7 @@ mod watch {
 
     /// Returns how the child ended, without reaping it; `None` while it runs.
     pub(super) fn exit(child: &Child) -> Option<ChildExit> {
+        // `NOWAIT` leaves the child unreaped, so the kernel gives its id, which names the group, to nobody else.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = group_of(child).map(|id| waitid(WaitId::Pid(id), options));
         match status {
@@ -225,6 +228,7 @@ mod watch {
         let deadline = Instant::now() + limit;
         loop {
             let others = others(child, mark);
+            // Again and again, as a process may start another one between the look and the kill.
             if others.is_empty() || Instant::now() >= deadline {
                 return;
             }
@@ -240,6 +244,7 @@ mod watch {
     pub(super) fn others(child: &Child, mark: Option<&str>) -> Vec<Pid> {
         let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
         let leader = i32::try_from(child.id()).unwrap_or(0);
+        // A process that is older than the child is none of its children, whatever its group: ids are used again.
         let since = ProcessStat::read(leader).map_or(0, |stat| stat.started);
         let ids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
         let is_ours = |id: &i32| {
@@ -266,6 +271,8 @@ mod watch {
         fn read(id: i32) -> Option<Self> {
             let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
             let text = String::from_utf8_lossy(&text);
+            // Behind the last bracket, as the name may contain brackets and blanks: the first word is the state
+            // (field 3), so the group is the third and the start the twentieth (proc(5): fields 5 and 22).
             let words: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
             let is_alive = !matches!(*words.first()?, "Z" | "X" | "x");
             Some(Self { is_alive, group: words.get(2)?.parse().ok()?, started: words.get(19)?.parse().ok()? })

@@ -50,6 +50,7 @@ impl UdpConnection {
     /// Makes a new socket; fails if nobody holds the port of a system on this machine.
     pub(super) fn open(&self) -> Result<(Datagrams, DatagramWriter), AdapterError> {
         let place = self.resolve()?;
+        // A datagram to nobody vanishes without an error on some systems, and would look like silence.
         if self.is_gone() {
             return Err(self.start_error(&io::ErrorKind::ConnectionRefused.into()));
         }
@@ -105,6 +106,7 @@ fn connect_socket(place: SocketAddr) -> io::Result<UdpSocket> {
         SocketAddr::V4(_) => UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?,
         SocketAddr::V6(_) => UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0))?,
     };
+    // Connected, the kernel drops datagrams from elsewhere and reports an unreachable port.
     socket.connect(place)?;
     Ok(socket)
 }
@@ -158,6 +160,7 @@ impl Datagrams {
                 }
                 Ok(None) if is_look || Instant::now() >= deadline => return Ok(None),
                 Ok(None) => (),
+                // An ICMP message: nobody holds the port any more.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                     return Err(unreachable_error(&self.address));
                 }
@@ -176,6 +179,7 @@ impl Datagrams {
                     socket.set_nonblocking(false)?;
                     received
                 } else {
+                    // Set only where it changes, as it is a system call for every look.
                     if *set != Some(wait) {
                         socket.set_read_timeout(Some(wait))?;
                         *set = Some(wait);
