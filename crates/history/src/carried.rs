@@ -263,7 +263,7 @@ impl CarryAnalysis {
                     let values = flows.check_all(&given.values).map(|holds| holds && !can_hold(cx, sort));
                     conditions.and_then(|holds| Ok(holds | values?))
                 }
-                None => flows.check(fact),
+                None => flows.holds_carried(fact),
             };
             match found {
                 Err(compared) => return Some(compared),
@@ -277,7 +277,7 @@ impl CarryAnalysis {
                 continue;
             }
             let is_carried = matches!(cx.pool.node(before), TermNode::Var(var) if carried.vars.contains(var));
-            match flows.check(after) {
+            match flows.holds_carried(after) {
                 Err(compared) => return Some(compared),
                 // A carried value moves into a variable that is not carried, and would be compared there.
                 Ok(true) if !is_carried => return Some(flows.carried_in(after)),

@@ -305,7 +305,7 @@ impl<E: From<CopyLost> + Send> DataLive<'_, '_, '_, E> {
 
     /// Asks one question once, from the initial state.
     fn ask_once(&mut self, question: &DataQuestion) -> Result<Vec<DataAnswer>, DataTrouble<E>> {
-        let run = question.ask(self.kept)?;
+        let run = question.send_word(self.kept)?;
         self.read_answers(&question.word, &run)
     }
 

@@ -69,7 +69,7 @@ impl<'m> MergedCampaign<'m> {
     ) -> io::Result<Self> {
         let outcome = CampaignOutcome::nothing(&spec.sts);
         let mut merged = Self { spec, config, reporter, enough, found: outcome, seq: 0, now_ns: 0 };
-        merged.tell(0, EventKind::CampaignStarted(tell::started(&spec.sts, config, 1)))?;
+        merged.tell_event(0, EventKind::CampaignStarted(tell::started(&spec.sts, config, 1)))?;
         Ok(merged)
     }
 
