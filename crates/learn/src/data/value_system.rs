@@ -168,6 +168,8 @@ impl<'c> ValueSystem<'c> {
                     }
                     self.words.clear();
                 }
+                // No machine fits the answers, so one of them was wrong; asked again, it is contradicted and put to
+                // the vote.
                 Err(DataLearnError::Stuck(_)) if self.votes.is_some() && self.n_reviews < MAX_REVIEWS => {
                     self.n_reviews += 1;
                     asked.watcher.notify(LearningEvent::Noted(LearningNote::AsksAllAgain));
@@ -195,6 +197,7 @@ impl<'c> ValueSystem<'c> {
         let ways = self.two_ways(&plan.domain, asked.seen, disagreement);
         asked.watcher.notify(LearningEvent::Contradicted(ways.clone()));
         match self.find_reason(plan, disagreement.now.len(), asked)? {
+            // Values of the system's own have no place in an order of values that are chosen.
             DisagreementReason::Made(fields) if self.theory() == Theory::Order => {
                 Err(self.made_and_ordered(&fields, &ways))
             }

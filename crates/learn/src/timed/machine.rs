@@ -152,6 +152,7 @@ impl<'a, E> TimedMachine<'a, E> {
             (Some(a), Some(b)) => a.abs_diff(b) <= self.settings.tolerance,
             (a, b) => a == b,
         };
+        // The first delay that was seen names the class, so that classes do not drift as delays vary.
         let known = self.seen.answers.iter().position(|known| known.said == answer.said && is_close(known));
         if let Some(at) = known {
             return OutputId::new(at);
@@ -216,6 +217,7 @@ impl<E> LiveMachine for TimedMachine<'_, E> {
         if !self.messages.preamble.is_empty() {
             self.collect_rest(&mut said)?;
         }
+        // Checked at every reset: a greeting that differs would move into the answer to the first input.
         if said == self.messages.preamble {
             return Ok(());
         }
