@@ -22,6 +22,7 @@ impl Translator<'_> {
         let mut text = self.state_text();
         for _ in 0..MAX_ROUNDS {
             let (variables, transitions) = text.split_once("state serving {").unwrap_or((&text, ""));
+            // What is only assigned costs the solver and the reader, and decides nothing.
             let read = rule::names_read(transitions);
             let declared = variables.lines().filter_map(|line| line.strip_prefix("var ")?.split(':').next());
             let unread: BTreeSet<String> =
@@ -30,6 +31,7 @@ impl Translator<'_> {
                 break;
             }
             all_unread.extend(unread);
+            // Written again from the beginning, as leaving out a variable may change rules and functions anywhere.
             self.rules = rules.clone().without_variables(all_unread.clone());
             self.declared_rules.clear();
             text = self.state_text();
@@ -278,6 +280,7 @@ impl Translator<'_> {
         for resource in &self.resources {
             let role = resource.roles.get(&at);
             if role != Some(&ResourceRole::Get) {
+                // Any other request may change what was written, so only a `GET` right after it must show it.
                 updates.push(format!("{} = none", resource.last_written()));
             }
             let Some(role) = role else { continue };
