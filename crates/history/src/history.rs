@@ -106,6 +106,7 @@ impl HistoryBuilder {
     /// # Errors
     /// If the client cannot call now.
     pub fn call(&mut self, client: &str, input: Label, ns: Option<u64>) -> Result<(), HistoryError> {
+        // Clients are numbered in the order of their first calls.
         let entry = self.clients.entry(client.into());
         let at = entry.index();
         let state = entry.or_default();
@@ -147,6 +148,7 @@ impl HistoryBuilder {
     /// If the client has none.
     pub fn void(&mut self, client: &str) -> Result<(), HistoryError> {
         let at = self.end_operation(client, ClientState::Idle)?;
+        // The place stays until the end, since running operations are known by their positions.
         self.operations[at] = None;
         Ok(())
     }

@@ -172,6 +172,7 @@ impl Composition {
         let named = |of: &PartMessage| *of.family == *family && *of.message == *message;
         let owned = |owner: MessageOwner| match (owner, index) {
             (MessageOwner::Only, None) => Some(0),
+            // The smaller number is preferred by `min` below.
             (MessageOwner::Instance(at), Some(index)) if at == index => Some(0),
             // An instance with a message of its own does not speak by that of all.
             (MessageOwner::FirstField, Some(_)) => Some(1),
@@ -294,6 +295,7 @@ impl Composer {
         }
         if let Some((var, data)) = control {
             let init = Some(self.pool.value(place_value(data, sts.initial)));
+            // Before the variables of the part itself, as in `own` below.
             self.sts.vars.push(StateVar { var, init, span: sts.locations[sts.initial].span });
         }
         let own = vars.iter().map(|var| var.var).chain(clocks.iter().map(|clock| clock.var));

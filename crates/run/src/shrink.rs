@@ -175,6 +175,7 @@ pub fn shrink(
 ) -> ShrunkRun {
     let mut search = ShrinkSearch::new(setup, config, failure, budget, copies, progress);
     let mut minimal = search.run();
+    // The search waits less for missing replies than the campaign does, so its result is a guess until it is confirmed.
     let mut again = search.confirm(failure, budget.replays);
     // A run that was given up was tried already, so every round has fewer candidates left than the one before.
     while search.cut_off_reason().is_none() && (search.tries < again.tries || !again.is_first_choice) {

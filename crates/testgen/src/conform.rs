@@ -274,6 +274,8 @@ fn product<'s, 'c: 's>(
 ) -> Result<ModelProduct<'s>, PortMismatch> {
     let spec = cx.sts;
     let ports = ports(cx, imp, spec)?;
+    // Variables that nobody reads any more are left out of product states, so that states which differ in nothing else
+    // are one.
     let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
     let (imp, spec) = (SideSystem::new(cx, imp, live_imp), SideSystem::new(cx, spec, live_spec));
     let limits = ClockLimits::new(cx, imp.sts, spec.sts);

@@ -200,6 +200,8 @@ impl<'m> ModelPlayer<'m> {
             let location = self.state.place_text(self.cx.sts);
             return Err(PlayError::NeverTakes { location, input: label.show(self.cx.pool, self.cx.sts) });
         }
+        // The player stays where it is if it may: a random move to another stable state would be an internal step that
+        // nobody asked for.
         if !stable.contains(&self.state) {
             self.state = stable.swap_remove(self.rng.random_range(0..stable.len()));
         }
@@ -236,6 +238,8 @@ impl<'m> ModelPlayer<'m> {
 
     fn start_life(&mut self) -> Result<(), PlayError> {
         self.rng = ChaCha8Rng::seed_from_u64(self.seed);
+        // A stream of its own for every life, so that the choices after a reset do not depend on how many were made
+        // before it.
         self.rng.set_stream(self.life);
         let mut values = Valuation::new();
         for var in &self.cx.sts.vars {

@@ -129,6 +129,7 @@ impl<'a, E> TimedMachine<'a, E> {
         system: &'a mut dyn TimedSystem<Error = E>,
         settings: TimedSettings,
     ) -> Self {
+        // The last input is to wait: `labels` has no entry for it, by which `give_input` knows it.
         let inputs = messages.inputs.keys().cloned().chain(["wait".to_owned()]).collect();
         let names = MachineNames { inputs, ..MachineNames::default() };
         let labels = messages.inputs.values().cloned().collect();
@@ -199,6 +200,7 @@ impl<'a, E> TimedMachine<'a, E> {
         for &input in way {
             self.give_input(input)?;
         }
+        // The pause begins when the last answer is complete, as it does for the learner.
         let until = self.system.now() + pause;
         if self.system.next_output(until)?.is_some() {
             return Ok(None);

@@ -56,6 +56,8 @@ impl Translator<'_> {
             _ => "/// Any request at any time, then a documented answer that agrees with the earlier ones.\n",
         });
         text.push_str(&format!("state serving {{\n{transitions}}}\n\n"));
+        // The functions come before the state, which calls them; the text of the state had to be written first to know
+        // them.
         // With state, the default tester finds its way by itself.
         if self.rules.mode == RuleMode::Stateless {
             for one in &self.asked {
@@ -211,6 +213,7 @@ impl Translator<'_> {
         for variant in self.request_variants(at) {
             text.push_str(&weight_text(variant.weight * factor));
             let request = self.request_text(&asked, &updates, variant.guard.as_deref());
+            // Every variant needs a label of its own.
             text.push_str(&request.replacen(": on", &format!("{}: on", variant.suffix), 1));
         }
         for answer in &asked.answers {

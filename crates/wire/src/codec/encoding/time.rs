@@ -8,6 +8,7 @@ use ioxide_record::calendar::{SECONDS_PER_DAY, date_of_day, day_of_date, days_in
 /// Returns seconds since 1970 as `2026-11-18T10:00:00Z`; `None` outside the years 0 to 9999, or with endless decimals.
 pub(super) fn rfc3339(seconds: &Rational) -> Option<String> {
     let whole = seconds.floor();
+    // The floor, not the truncation: before 1970 the fraction is counted forwards, too.
     let fraction = seconds - &Rational::from(whole.clone());
     let whole = whole.to_i64()?;
     let (day, second) = (whole.div_euclid(SECONDS_PER_DAY), whole.rem_euclid(SECONDS_PER_DAY));
@@ -16,6 +17,7 @@ pub(super) fn rfc3339(seconds: &Rational) -> Option<String> {
         return None;
     }
     let fraction = fraction.to_string();
+    // A third of a second has no end in decimals.
     if fraction.contains('/') {
         return None;
     }
