@@ -171,8 +171,8 @@ impl Composition {
     pub fn message_of(&self, family: &str, index: Option<i64>, message: &str) -> Option<GateId> {
         let named = |of: &PartMessage| *of.family == *family && *of.message == *message;
         let owned = |owner: MessageOwner| match (owner, index) {
+            // The least number wins below.
             (MessageOwner::Only, None) => Some(0),
-            // The smaller number is preferred by `min` below.
             (MessageOwner::Instance(at), Some(index)) if at == index => Some(0),
             // An instance with a message of its own does not speak by that of all.
             (MessageOwner::FirstField, Some(_)) => Some(1),

@@ -233,6 +233,7 @@ pub fn close_under<T: Clone + Ord, E>(
 pub fn advance_clocks(sts: &Sts, state: &ConcreteState, time: &Rational) -> ConcreteState {
     let mut after = state.clone();
     for clock in &sts.clocks {
+        // All clocks run at the same speed, also those that nothing reads any more.
         if let Some(Value::Real(now)) = state.values.get(clock.var) {
             after.values.set(clock.var, Value::Real(now + time));
         }

@@ -255,8 +255,8 @@ impl Coverage {
                         self.run.fresh.push(CoverageItem::Switch(switch));
                     }
                     self.taken[switch].certain += times;
-                    // Whatever is certain is possible, too.
                     self.run.taken.entry(switch).or_default().certain += times;
+                    // Whatever is certain is possible, too.
                     self.count_possible(switch, times);
                 }
                 PathItem::Pair(first, then) => {

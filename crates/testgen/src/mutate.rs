@@ -229,6 +229,7 @@ impl Mutant {
             match &edit.change {
                 MutationChange::Switch(id, after) => mutated.switches[*id] = (**after).clone(),
                 MutationChange::Initial(var, value) => {
+                    // By variable, not by position: the order of variables is no part of an edit.
                     let changed = mutated.vars.iter_mut().filter(|it| it.var == *var);
                     changed.for_each(|it| it.init = Some(*value));
                 }

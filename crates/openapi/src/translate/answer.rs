@@ -318,8 +318,8 @@ impl Translator<'_> {
         }
         plan.rules.push(self.make_not_deleted_rule(resource, at, method));
         self.add_refused_states(resource, at, plan, method);
-        // The item as it was, in case an action brings it back.
         plan.rules.extend(self.make_only_created_rule(resource, (at, ResourceRole::Delete), method));
+        // The item as it was, in case an action brings it back.
         let (items, removed) = (&resource.items, &resource.removed);
         plan.updates.push(format!(
             "{removed} = (match {items}.get({key}) {{ none => {removed}.without({key}), some(x) => \

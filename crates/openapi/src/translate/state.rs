@@ -48,6 +48,7 @@ impl Translator<'_> {
             transitions.push_str(&self.operation_text(at));
             transitions.push('\n');
         }
+        // Functions come before the state, which calls them; which there are is known only now that it is written.
         text.push_str(&std::mem::take(&mut self.rule_functions));
         text.push_str(match self.rules.mode {
             RuleMode::Stateless => {
@@ -56,8 +57,6 @@ impl Translator<'_> {
             _ => "/// Any request at any time, then a documented answer that agrees with the earlier ones.\n",
         });
         text.push_str(&format!("state serving {{\n{transitions}}}\n\n"));
-        // The functions come before the state, which calls them; the text of the state had to be written first to know
-        // them.
         // With state, the default tester finds its way by itself.
         if self.rules.mode == RuleMode::Stateless {
             for one in &self.asked {

@@ -260,7 +260,7 @@ impl<'t> Translator<'t> {
         let name = self.messages.fresh_name(&name);
         let whole = doc_comment(&format!("Values that `{}` of {} excludes.", field.wire, asked.name));
         self.declarations.push(format!("{whole}enum {sort} {{ {} }}\n", declared.join(", ")));
-        // Optional fields are left out: one of them could be the reason for the refusal, or replace the wrong one.
+        // Optional parameters are left out: one of them could be the reason for the refusal, or replace the wrong one.
         let is_needed = |other: &&FieldOf| {
             other.name == field.name
                 || other.place == FieldLocation::Path

@@ -112,8 +112,7 @@ impl Watchdog {
         if !self.started {
             self.started = true;
             let shared = Arc::clone(&self.shared);
-            // The thread holds the shared state alone, so that it ends when the owner is dropped and not the other way
-            // round.
+            // The thread holds the shared state and not the owner, so that dropping the owner ends it.
             // Without a thread there is no deadline, but answers are still right.
             let _ = thread::Builder::new().name("z3-watchdog".into()).spawn(move || shared.run_watch_loop());
         }

@@ -205,8 +205,7 @@ impl Tester for CaseGuided {
         let Some(state) = self.state() else {
             return TesterMove::Stop(TesterStop::Inconclusive("the case has no such state".into()));
         };
-        // \[BLLN23] Def. 7: a state stimulates if it has an arc by rule R1, and it has at most one. Otherwise it
-        // observes.
+        // A state has at most one arc by rule R1. If it has one, it stimulates, otherwise it observes.
         let stimulation = state.arcs.iter().find(|arc| arc.rule == CaseRule::R1);
         match stimulation.and_then(|arc| Some((arc.clone(), arc.gate?))) {
             Some((arc, gate)) => self.stimulate(cx, &arc, gate),

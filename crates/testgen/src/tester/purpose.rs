@@ -260,8 +260,10 @@ impl PurposeGuided {
         let known = self.progress.known.clone();
         let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
         let values = match decide_facts(cx, &all, &known) {
+            // η can be satisfied, so the values are chosen such that it still can afterwards.
             SolverDecision::Sat => self.values(cx, id, &all),
             SolverDecision::Unsat => Err(NoWayOn::Impossible),
+            // Lines 13 to 22: the guard of this switch alone, then another look at η with the values that were found.
             SolverDecision::Unknown(why) => self.values(cx, id, &so_far).and_then(|values| {
                 let mut known = known;
                 for (field, value) in self.fields(cx, id).into_iter().zip(&values) {
@@ -295,6 +297,7 @@ impl PurposeGuided {
         facts.push(cx.pool.le(waited, var));
         facts.push(at_most(cx, delay, &horizon));
         let mut at_once = facts.clone();
+        // At once first: waiting costs real time, and most purposes do not need it.
         at_once.push(cx.pool.eq(var, waited));
         let wait = if self.round == 0 && cx.decide(&at_once) == SolverDecision::Sat {
             self.progress.waited.clone()
@@ -364,6 +367,7 @@ impl PurposeGuided {
         match pick_patterned(cx, &mut self.rng, &wish) {
             PickedValues::Values(found) => {
                 let mut values: Vec<(usize, Value)> = order.into_iter().zip(found).collect();
+                // Back from the order of use to the order of the fields.
                 values.sort_by_key(|&(at, _)| at);
                 PickedValues::Values(values.into_iter().map(|(_, value)| value).collect())
             }

@@ -136,8 +136,8 @@ fn sources_of_vars(pool: &TermPool, sts: &Sts) -> FieldSources {
             }
         }
     }
-    // A fixpoint: kinds only grow from `Determined` to `Stored`, and there are finitely many fields, so it ends.
-    // Values go on from variable to variable; every round adds a source somewhere, or is the last.
+    // Values go on from variable to variable; every round adds a source somewhere, or is the last. Kinds only grow from
+    // `Determined` to `Stored`, and there are finitely many fields, so it ends.
     loop {
         let mut is_changed = false;
         for switch in &sts.switches {

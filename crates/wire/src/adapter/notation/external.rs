@@ -106,6 +106,7 @@ impl WireNotation for TextNotation<'_> {
     }
 
     fn write(&self, input: &Label) -> Option<ScriptMessage> {
+        // A text that would end a frame in its middle cannot be sent, and not be written down either.
         let breaks = |text: &str| self.protocol.framing.is_broken_by(text);
         let text = self.codec.encode(self.model, input, breaks).ok()?;
         Some(ScriptMessage::Text(literal(self.with_end(&text))))
@@ -269,6 +270,7 @@ impl WireNotation for HttpNotation<'_> {
         if let Some((_, pointer)) = answer.fields.iter().find(|(other, _)| other == name) {
             return Some(ScriptValuePlace::Json(pointer.clone()));
         }
+        // The body before the headers, as the codec does where a group stands in both.
         let has_group =
             |pattern: &str| ["(?P<", "(?<"].iter().any(|open| pattern.contains(&format!("{open}{name}>")));
         if let Some(pattern) = answer.body.as_deref().filter(|pattern| has_group(pattern)) {
