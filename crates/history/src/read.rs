@@ -91,7 +91,7 @@ pub enum ReadProblem {
 }
 
 impl ReadProblem {
-    fn at(self, line: usize) -> HistoryReadError {
+    fn at_line(self, line: usize) -> HistoryReadError {
         HistoryReadError { line, problem: self }
     }
 }
@@ -191,7 +191,7 @@ pub fn read_history(
     let mut builder = HistoryBuilder::default();
     for event in events {
         let line = event.line;
-        add_event(&mut builder, event, mapping, make_label).map_err(|problem| problem.at(line))?;
+        add_event(&mut builder, event, mapping, make_label).map_err(|problem| problem.at_line(line))?;
     }
     Ok(builder.finish())
 }

@@ -100,7 +100,7 @@ pub enum SequenceRule {
 }
 
 impl NotSequential {
-    fn at(switch: SwitchId, rule: SequenceRule) -> Self {
+    fn at_switch(switch: SwitchId, rule: SequenceRule) -> Self {
         Self { switch: Some(switch), rule }
     }
 
@@ -258,11 +258,11 @@ impl SequenceProof {
         steps: usize,
     ) -> Result<(), NotSequential> {
         if steps > MAX_INTERNAL_STEPS {
-            return Err(NotSequential::at(start.switch, SequenceRule::InternalLoop));
+            return Err(NotSequential::at_switch(start.switch, SequenceRule::InternalLoop));
         }
         for (id, _) in switches_at(cx.sts, state.loc, GateKind::is_input) {
             if take_if_possible(cx, &state, id)?.is_some() {
-                return Err(NotSequential::at(id, SequenceRule::InputWhileBusy));
+                return Err(NotSequential::at_switch(id, SequenceRule::InputWhileBusy));
             }
         }
         // No input may be accepted before the answer (above), and the answer must come: some output or internal step is
@@ -289,7 +289,7 @@ impl SequenceProof {
         end: SymState,
     ) -> Result<(), NotSequential> {
         if self.paths.len() >= MAX_PATHS {
-            return Err(NotSequential::at(start.switch, SequenceRule::TooManyPaths));
+            return Err(NotSequential::at_switch(start.switch, SequenceRule::TooManyPaths));
         }
         self.add_idle(end.loc);
         self.paths.push(OperationPath {
@@ -321,13 +321,13 @@ fn settle(
 ) -> Result<Vec<SymState>, NotSequential> {
     for (id, _) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Output) {
         if take_if_possible(cx, &state, id)?.is_some() {
-            return Err(NotSequential::at(id, rule));
+            return Err(NotSequential::at_switch(id, rule));
         }
     }
     let mut ends = Vec::new();
     for (id, _) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Internal) {
         if steps > MAX_INTERNAL_STEPS {
-            return Err(NotSequential::at(id, SequenceRule::InternalLoop));
+            return Err(NotSequential::at_switch(id, SequenceRule::InternalLoop));
         }
         if let Some(next) = take_if_possible(cx, &state, id)? {
             ends.extend(settle(cx, next, rule.clone(), steps + 1)?);
@@ -354,7 +354,7 @@ fn take_if_possible(
         SwitchStep::Taken(next) => Ok(Some(next)),
         SwitchStep::Refuted => Ok(None),
         // An open question refuses the model: see the promises.
-        SwitchStep::Doubtful(_, why) => Err(NotSequential::at(id, SequenceRule::Undecided(why))),
+        SwitchStep::Doubtful(_, why) => Err(NotSequential::at_switch(id, SequenceRule::Undecided(why))),
     }
 }
 
@@ -367,8 +367,8 @@ fn check_answered(cx: &mut Ctx<'_>, state: &SymState, input: SwitchId) -> Result
     facts.push(stuck);
     match decide_by_sizes(cx, &facts) {
         SolverDecision::Unsat => Ok(()),
-        SolverDecision::Sat => Err(NotSequential::at(input, SequenceRule::NoAnswer)),
-        SolverDecision::Unknown(why) => Err(NotSequential::at(input, SequenceRule::Undecided(why))),
+        SolverDecision::Sat => Err(NotSequential::at_switch(input, SequenceRule::NoAnswer)),
+        SolverDecision::Unknown(why) => Err(NotSequential::at_switch(input, SequenceRule::Undecided(why))),
     }
 }
 

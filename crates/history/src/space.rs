@@ -118,7 +118,7 @@ struct PlaceFacts {
 impl<'c, 'm> StateSpace<'c, 'm> {
     /// Makes the space with the initial states of the model.
     pub fn new(cx: &'c mut Ctx<'m>, model: &'c SequentialModel) -> Self {
-        let places = cx.sts.locations.ids().map(|loc| PlaceFacts::collect(cx, model, loc)).collect();
+        let places = cx.sts.locations.ids().map(|loc| PlaceFacts::of_location(cx, model, loc)).collect();
         let mut space = Self {
             cx,
             model,
@@ -345,9 +345,9 @@ impl<'c, 'm> StateSpace<'c, 'm> {
     pub(crate) fn answered_steps(&mut self, state: u32, input: &Label) -> Vec<(Label, Vec<u32>)> {
         let before = self.states[state as usize].clone();
         let mut found = Vec::new();
-        for busy in self.take(&before, input).map(|busy| self.close_states(busy)).unwrap_or_default() {
+        for busy in self.take_label(&before, input).map(|busy| self.close_states(busy)).unwrap_or_default() {
             for answer in self.answers_of(&busy) {
-                let answered = self.take(&busy, &answer).unwrap_or_default();
+                let answered = self.take_label(&busy, &answer).unwrap_or_default();
                 found.push((answer, self.close_under_steps(answered)));
             }
         }
@@ -377,14 +377,14 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         let OperationClass { input, output } = &*messages;
         // An operation is its input, internal steps, its answer, and internal steps again: the model is idle before and
         // after (see `sequential`), so nothing else can come between.
-        let busy = take(self.cx, &self.states[state as usize], input, &mut self.lost)?;
+        let busy = states_after_label(self.cx, &self.states[state as usize], input, &mut self.lost)?;
         let mut answered = Vec::new();
         for state in self.close_states(busy) {
             match output {
-                Some(output) => answered.extend(self.take(&state, output).unwrap_or_default()),
+                Some(output) => answered.extend(self.take_label(&state, output).unwrap_or_default()),
                 None => {
                     for answer in self.answers_of(&state) {
-                        answered.extend(self.take(&state, &answer).unwrap_or_default());
+                        answered.extend(self.take_label(&state, &answer).unwrap_or_default());
                     }
                 }
             }
@@ -393,8 +393,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
     }
 
     /// Returns the states after `label`; `None` if no switch can be taken with it.
-    fn take(&mut self, state: &ConcreteState, label: &Label) -> Option<Vec<ConcreteState>> {
-        take(self.cx, state, label, &mut self.lost)
+    fn take_label(&mut self, state: &ConcreteState, label: &Label) -> Option<Vec<ConcreteState>> {
+        states_after_label(self.cx, state, label, &mut self.lost)
     }
 
     /// Returns the numbers of the states after any number of internal steps.
@@ -505,7 +505,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
 
 /// Returns the states after `label`; `None` if no switch can be taken with it. If that could not be evaluated, states
 /// may be missing.
-fn take(
+fn states_after_label(
     cx: &Ctx<'_>,
     state: &ConcreteState,
     label: &Label,
@@ -523,7 +523,7 @@ fn take(
 }
 
 impl PlaceFacts {
-    fn collect(cx: &Ctx<'_>, model: &SequentialModel, loc: LocId) -> Self {
+    fn of_location(cx: &Ctx<'_>, model: &SequentialModel, loc: LocId) -> Self {
         let is_internal = |kind| kind == GateKind::Internal;
         let has_internal_steps =
             cx.sts.switches_from(loc).any(|(_, switch)| is_internal(cx.sts.kind_of(switch)));

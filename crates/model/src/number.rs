@@ -100,6 +100,7 @@ impl Int {
         if other.is_zero() {
             return self.clone();
         }
+        // From the quotient, so that the two always fit together.
         self - self.div(other) * other
     }
 
@@ -302,7 +303,9 @@ impl Rational {
         if divisor == Int::ONE {
             return Self { numer, denom };
         }
-        Self { numer: numer.div(&divisor), denom: denom.div(&divisor) }
+        let (numer, denom) = (numer.div(&divisor), denom.div(&divisor));
+        debug_assert!(!denom.is_negative() && !denom.is_zero(), "the denominator is above zero");
+        Self { numer, denom }
     }
 
     /// The number above the bar.
@@ -369,6 +372,7 @@ impl Rational {
 /// Divides with enough bits that neither side overflows a double.
 fn num_rational_f64(numer: &BigInt, denom: &BigInt) -> f64 {
     // Both sides are shifted alike; a double holds numbers of up to 1024 bits.
+    // The smaller of the two keeps the 53 bits of a double, unless the quotient is beyond 2^947 or below its inverse.
     let shift = numer.bits().max(denom.bits()).saturating_sub(1000);
     let (n, d) = (numer >> shift, denom >> shift);
     if d.is_zero() {

@@ -110,6 +110,7 @@ impl<T> Sequence<T> {
                 Ordering::Less => tree = &branch.left,
                 Ordering::Equal => return Some(&branch.item),
                 Ordering::Greater => {
+                    // Positions on the right count from behind the item of the branch.
                     at -= before + 1;
                     tree = &branch.right;
                 }
@@ -203,6 +204,7 @@ impl<T: Clone> Sequence<T> {
 
     /// Returns the branch of `left`, `item` and `right` as they are, with its length and height.
     fn from_branch(left: Self, item: T, right: Self) -> Self {
+        debug_assert!(left.height().abs_diff(right.height()) <= 1, "the tree is balanced");
         let branch = SequenceBranch {
             len: left.len() + 1 + right.len(),
             height: left.height().max(right.height()) + 1,
@@ -274,6 +276,7 @@ impl<T: Clone> Sequence<T> {
         } else if right.height() > left.height() + 1
             && let Some((inner, root, outer)) = right.expose()
         {
+            // The mirror image of the case above.
             match inner.expose().filter(|_| inner.height() > outer.height()) {
                 Some((a, middle, b)) => {
                     Self::branch(Self::branch(left, item, a), middle, Self::branch(b, root, outer))

@@ -360,9 +360,9 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         self.copies.help(setup);
         if worker == 0 {
             // One worker makes the survey, as all of them have the same specification.
-            let mut coverage = self.progress().found.coverage.clone();
+            let mut coverage = self.lock_progress().found.coverage.clone();
             let survey = CoverageSurvey::new(setup.cx, &mut coverage);
-            self.progress().found.survey = survey;
+            self.lock_progress().found.survey = survey;
         }
         Ok(())
     }
@@ -375,7 +375,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let step = usize::try_from(self.jobs).unwrap_or(usize::MAX);
         let first = usize::try_from(worker).unwrap_or(usize::MAX);
         for (at, regression) in self.config.regressions.iter().enumerate().skip(first).step_by(step) {
-            if self.progress().is_over || self.config.time.is_spent() {
+            if self.lock_progress().is_over || self.config.time.is_spent() {
                 return Ok(());
             }
             let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
@@ -390,11 +390,11 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         // The runs are dealt by themselves: which worker does one must not depend on what failed before.
         let before = self.config.regressions.len() as u64;
         let mut number = worker;
-        let is_over = || self.progress().is_over || self.config.time.is_spent();
+        let is_over = || self.lock_progress().is_over || self.config.time.is_spent();
         while number < self.config.runs && !is_over() && !tester.is_done() {
             if let Some(steps) = share.reset_price.take_decided() {
                 tester.note_reset_cost(steps);
-                self.progress().found.reset_price = Some(steps as u64);
+                self.lock_progress().found.reset_price = Some(steps as u64);
             }
             let id = RunId { run: before.saturating_add(number), seed: run_seed(self.config.seed, number) };
             self.do_run(setup, tester, id, &mut share)?;
@@ -447,7 +447,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// many errors in a row, an interrupt, or once the coverage that was asked for is reached.
     fn count_and_decide_end(&self, result: &RunResult, coverage: &Coverage, interrupted: bool) {
         let outcome = result.end.outcome();
-        let mut progress = self.progress();
+        let mut progress = self.lock_progress();
         progress.found.counts.add(outcome);
         progress.found.steps += result.trace.n_steps() as u64;
         progress.found.unknown += u64::from(result.unknown_from.is_some());
@@ -483,7 +483,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let Some(at) = self.new_kind(id, &result.trace, signature) else { return Ok(()) };
         let from = Instant::now();
         let (again, shrunk) = self.examine(setup, id, result, sink)?;
-        let mut progress = self.progress();
+        let mut progress = self.lock_progress();
         if result.has_times {
             progress.found.add_spent(TimeSpent { repeats: from.elapsed(), ..TimeSpent::default() });
         }
@@ -497,7 +497,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
 
     /// Returns the position of the failure group of `signature`, if the run is to be examined; counts the run.
     fn new_kind(&self, id: RunId, trace: &Trace, signature: &str) -> Option<usize> {
-        let failures = &mut self.progress().found.failures;
+        let failures = &mut self.lock_progress().found.failures;
         match failures.iter().position(|failure| failure.signature == signature) {
             Some(at) => {
                 let known = &mut failures[at];
@@ -565,7 +565,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
 
     /// Lets no new run begin.
     pub fn stop(&self) {
-        self.progress().is_over = true;
+        self.lock_progress().is_over = true;
     }
 
     /// Ends the campaign.
@@ -593,7 +593,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     }
 
     /// Locks the progress; a worker that panicked leaves what it had counted.
-    fn progress(&self) -> MutexGuard<'_, CampaignProgress> {
+    fn lock_progress(&self) -> MutexGuard<'_, CampaignProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -394,7 +394,7 @@ impl<'p> InductionAttempt<'p> {
         if self.is_over(cx) {
             return false;
         }
-        match sizes::check(cx, facts.facts()) {
+        match sizes::check_with_sizes(cx, facts.facts()) {
             SolverAnswer::Unsat => true,
             SolverAnswer::Sat(valuation) => {
                 self.counterexample = Some(CounterexamplePath { valuation, ..path.clone() });
@@ -518,7 +518,7 @@ pub(crate) fn measures(cx: &mut Ctx<'_>) -> Vec<Term> {
     // by feel.
     numbers.truncate(8);
     let samples = IndexVec::from_elem(Vec::new(), cx.sts.locations.len());
-    let constants = atoms::constants(cx, &[], &samples, 12);
+    let constants = atoms::constants_of_claims(cx, &[], &samples, 12);
     let mut found = Vec::new();
     for (at, &a) in numbers.iter().enumerate() {
         for &constant in &constants {

@@ -15,7 +15,7 @@ pub(super) fn read_events(text: &str) -> Result<Vec<ForeignEvent>, HistoryReadEr
     let mut reader = EdnReader::new(text);
     let mut events = Vec::new();
     while let Some((line, form)) = reader.next_form()? {
-        add_events(line, form, &mut events).map_err(|problem| problem.at(line))?;
+        add_events(line, form, &mut events).map_err(|problem| problem.at_line(line))?;
     }
     Ok(events)
 }
@@ -98,12 +98,12 @@ fn find_log_event(line: &str) -> Option<&str> {
 fn log_event(number: usize, event: &str) -> Result<Option<ForeignEvent>, HistoryReadError> {
     let mut reader = EdnReader { line: number, ..EdnReader::new(event) };
     let mut next = || reader.next_form().map(|form| form.map(|(_, form)| form));
-    let missing = |key| ReadProblem::MissingKey(key).at(number);
+    let missing = |key| ReadProblem::MissingKey(key).at_line(number);
     // Something else than a number is the nemesis, or the text of another part of the program.
     let Ok(Some(EdnForm::Number(process))) = next() else { return Ok(None) };
     let Some(EdnForm::Word(kind)) = next()? else { return Err(missing("type")) };
     let Some(EdnForm::Word(operation)) = next()? else { return Err(missing("f")) };
-    let kind = EventType::parse(&kind).map_err(|problem| problem.at(number))?;
+    let kind = EventType::parse(&kind).map_err(|problem| problem.at_line(number))?;
     let value = match (next(), kind) {
         (Ok(value), _) => value.map_or(Json::Null, EdnForm::into_json),
         // What follows an operation without an answer is often the text of an exception.
@@ -162,7 +162,7 @@ impl<'t> EdnReader<'t> {
     }
 
     fn problem<T>(&self, what: &'static str) -> EdnResult<T> {
-        Err(ReadProblem::Edn(what).at(self.line))
+        Err(ReadProblem::Edn(what).at_line(self.line))
     }
 
     /// Reads the next value with its line; `None` at the end of the text.

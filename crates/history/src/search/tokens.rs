@@ -252,7 +252,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Returns the position of an event; that after all of them is [`END`].
-    fn position(&self, event: usize) -> u32 {
+    fn return_position(&self, event: usize) -> u32 {
         self.returns.get(event).map_or(END, |returned| returned.position)
     }
 
@@ -336,7 +336,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         mut configuration: TokenConfiguration,
         choice: &TokenChoice,
     ) -> TokenConfiguration {
-        let hi = self.position(configuration.event);
+        let hi = self.return_position(configuration.event);
         let (outcomes, new_token) = match choice.placed {
             NextElement::Token => {
                 let serial = configuration.tokens;
@@ -413,7 +413,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
 
     /// Records a configuration; false if one that can do at least as much was seen.
     fn is_new(&mut self, configuration: &TokenConfiguration) -> bool {
-        let now = self.position(configuration.event);
+        let now = self.return_position(configuration.event);
         let pending: Vec<usize> = self.list_pending(configuration, now).collect();
         let calls: Vec<u32> = pending.iter().map(|&at| self.class.storers[at].call).collect();
         let mut rets: Vec<u32> = pending.iter().map(|&at| self.class.storers[at].ret).collect();

@@ -151,7 +151,7 @@ pub(crate) fn number_descents(
     constant: &dyn Fn(&str) -> Option<i128>,
 ) -> FxHashMap<Span, Vec<CallDescent>> {
     let mut walk = DescentWalk { decl, constant, hidden: Vec::new(), found: FxHashMap::default() };
-    walk.visit(&decl.body, &PathFacts { numbers, not_above: Vec::new() });
+    walk.visit_expr(&decl.body, &PathFacts { numbers, not_above: Vec::new() });
     walk.found
 }
 
@@ -164,34 +164,34 @@ struct DescentWalk<'a> {
 }
 
 impl DescentWalk<'_> {
-    fn visit(&mut self, expr: &Expr, facts: &PathFacts) {
+    fn visit_expr(&mut self, expr: &Expr, facts: &PathFacts) {
         match &expr.kind {
             ExprKind::If(arms, otherwise) => {
                 let mut rest = facts.clone();
                 for (condition, value) in arms {
-                    self.visit(condition, &rest);
+                    self.visit_expr(condition, &rest);
                     let mut then = rest.clone();
                     self.learn(condition, true, &mut then);
-                    self.visit(value, &then);
+                    self.visit_expr(value, &then);
                     self.learn(condition, false, &mut rest);
                 }
-                self.visit(otherwise, &rest);
+                self.visit_expr(otherwise, &rest);
             }
             // Each operand is looked at only if those before it leave the result open.
             ExprKind::And(list) | ExprKind::Implies(list) => self.visit_in_turn(list, true, facts),
             ExprKind::Or(list) => self.visit_in_turn(list, false, facts),
             ExprKind::Match(scrutinee, arms) => self.visit_match(scrutinee, arms, facts),
             ExprKind::Quantified { var, lo, hi, body, .. } => {
-                self.visit(lo, facts);
-                self.visit(hi, facts);
+                self.visit_expr(lo, facts);
+                self.visit_expr(hi, facts);
                 self.visit_hiding(&var.text, &[body], facts);
             }
             ExprKind::Over { var, of, body, .. } => {
-                self.visit(of, facts);
+                self.visit_expr(of, facts);
                 self.visit_hiding(&var.text, &[body], facts);
             }
             ExprKind::Comprehension { item, var, of, keep, .. } => {
-                self.visit(of, facts);
+                self.visit_expr(of, facts);
                 let inner: Vec<&Expr> = [&**item].into_iter().chain(keep.as_deref()).collect();
                 self.visit_hiding(&var.text, &inner, facts);
             }
@@ -200,12 +200,12 @@ impl DescentWalk<'_> {
                     let ways = self.ways_of_call(args, facts);
                     self.found.insert(name.span, ways);
                 }
-                args.iter().for_each(|arg| self.visit(&arg.value, facts));
+                args.iter().for_each(|arg| self.visit_expr(&arg.value, facts));
             }
             _ => {
                 let mut children = Vec::new();
                 each_child(expr, &mut |child| children.push(child));
-                children.into_iter().for_each(|child| self.visit(child, facts));
+                children.into_iter().for_each(|child| self.visit_expr(child, facts));
             }
         }
     }
@@ -213,19 +213,19 @@ impl DescentWalk<'_> {
     fn visit_in_turn(&mut self, list: &[Expr], passes: bool, facts: &PathFacts) {
         let mut facts = facts.clone();
         for operand in list {
-            self.visit(operand, &facts);
+            self.visit_expr(operand, &facts);
             self.learn(operand, passes, &mut facts);
         }
     }
 
     fn visit_hiding(&mut self, name: &str, inner: &[&Expr], facts: &PathFacts) {
         self.hidden.push(name.to_owned());
-        inner.iter().for_each(|expr| self.visit(expr, facts));
+        inner.iter().for_each(|expr| self.visit_expr(expr, facts));
         self.hidden.pop();
     }
 
     fn visit_match(&mut self, scrutinee: &Expr, arms: &[MatchArm], facts: &PathFacts) {
-        self.visit(scrutinee, facts);
+        self.visit_expr(scrutinee, facts);
         let param = self.param(scrutinee);
         let mut rest = facts.clone();
         for arm in arms {
@@ -241,7 +241,7 @@ impl DescentWalk<'_> {
             }
             let before = self.hidden.len();
             self.hidden.extend(arm.pattern.names().map(|name| name.text.clone()));
-            self.visit(&arm.value, &here);
+            self.visit_expr(&arm.value, &here);
             self.hidden.truncate(before);
         }
     }

@@ -254,7 +254,8 @@ impl Translator<'_> {
             plain.push(absent.clone());
             // The first parameter that says where the page begins is followed; any other filters, as far as is
             // known.
-            match PageStart::of(&wire).filter(|_| super::resource::is_whole(field.sort.trim_end_matches('?')))
+            match PageStart::from_wire_name(&wire)
+                .filter(|_| super::resource::is_whole(field.sort.trim_end_matches('?')))
             {
                 Some(kind) if start.is_none() => start = Some((kind, field.clone())),
                 _ => unfiltered.push(absent),
@@ -324,7 +325,7 @@ enum PageStart {
 
 impl PageStart {
     /// Returns the meaning of a parameter by its name.
-    fn of(wire: &str) -> Option<Self> {
+    fn from_wire_name(wire: &str) -> Option<Self> {
         match wire {
             "offset" | "skip" => Some(Self::Offset),
             "page" | "pagenumber" => Some(Self::Page),

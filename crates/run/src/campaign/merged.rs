@@ -144,7 +144,7 @@ impl<'m> MergedCampaign<'m> {
     /// Returns whether a campaign on one machine would have reported the event; notes the kinds of failures.
     fn is_told(&mut self, run: &mut RunOfUnit, event: &Event, events: &[Event]) -> bool {
         match &event.event {
-            EventKind::RunStarted(started) => *run = RunOfUnit::of(started),
+            EventKind::RunStarted(started) => *run = RunOfUnit::from_start(started),
             EventKind::Verdict(told) => {
                 if let Some(signature) = &told.signature {
                     run.kind = self.count_kind(run.id, signature, events);
@@ -238,7 +238,7 @@ struct RunOfUnit {
 
 impl RunOfUnit {
     /// Starts the record of a run.
-    fn of(started: &RunStarted) -> Self {
+    fn from_start(started: &RunStarted) -> Self {
         Self { id: RunId { run: started.run, seed: started.seed }, kind: None }
     }
 }

@@ -96,7 +96,7 @@ enum AnswerMemory {
 
 impl AnswerTimes {
     /// Counts an answer; the longest are kept for the current and the previous window.
-    fn record(&mut self, latency: Duration) {
+    fn record_latency(&mut self, latency: Duration) {
         // Two windows: dropping the older one when the newer is full keeps between `WINDOW` and twice as many
         // answers.
         if self.answers.is_multiple_of(WINDOW) {
@@ -178,9 +178,9 @@ impl Patience {
     /// Notes an answer to an input of kind `input`, if it is known, that took `latency`.
     pub fn record_answer(&self, input: Option<GateId>, latency: Duration) {
         let mut learnt = self.learnt();
-        learnt.overall.record(latency);
+        learnt.overall.record_latency(latency);
         if let Some(input) = input {
-            learnt.by_input.entry(input).or_default().record(latency);
+            learnt.by_input.entry(input).or_default().record_latency(latency);
         }
     }
 
@@ -324,7 +324,7 @@ impl Patience {
             Some(Label::Output(gate, _)) => (Some(*gate), None),
             Some(Label::Quiescence | Label::Delay(_)) | None => (None, None),
         };
-        let after = gate.and_then(|gate| get(&self.after, gate.index()));
+        let after = gate.and_then(|gate| time_at(&self.after, gate.index()));
         let default = self.default_after(input, memory);
         let raised = {
             let learnt = self.learnt();
@@ -334,7 +334,7 @@ impl Patience {
         if self.within.is_empty() {
             return after.unwrap_or(default).max(raised);
         }
-        let at = |location: LocId| after.max(get(&self.within, location.index())).unwrap_or(default);
+        let at = |location: LocId| after.max(time_at(&self.within, location.index())).unwrap_or(default);
         locations.into_iter().map(at).max().unwrap_or_else(|| after.unwrap_or(default)).max(raised)
     }
 }
@@ -355,7 +355,7 @@ fn set_time(times: &mut Vec<Option<Duration>>, at: usize, time: Duration) {
 }
 
 /// Returns the time at a position; a position beyond the list has none.
-fn get(times: &[Option<Duration>], at: usize) -> Option<Duration> {
+fn time_at(times: &[Option<Duration>], at: usize) -> Option<Duration> {
     times.get(at).copied().flatten()
 }
 

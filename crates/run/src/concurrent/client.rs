@@ -84,7 +84,7 @@ impl ClientPool {
             scope.spawn(move || {
                 let mut client =
                     ConcurrentClient { client, connector, timeout, spins, stop, reports, adapter: None };
-                client.serve(&received);
+                client.serve_tasks(&received);
             });
             tasks
         };
@@ -149,7 +149,7 @@ struct ConcurrentClient<'s> {
 }
 
 impl ConcurrentClient<'_> {
-    fn serve(&mut self, tasks: &Receiver<ClientTask>) {
+    fn serve_tasks(&mut self, tasks: &Receiver<ClientTask>) {
         while let Ok(task) = tasks.recv() {
             let report = match task {
                 ClientTask::Connect => {
@@ -343,7 +343,7 @@ impl ProcessNames {
     }
 
     /// Returns the name of the process that `client` is now.
-    pub(super) fn name(&self, client: usize) -> Arc<str> {
+    pub(super) fn client_name(&self, client: usize) -> Arc<str> {
         self.process(client).to_string().into()
     }
 }

@@ -115,12 +115,12 @@ pub(super) fn run_round(
         (end.and(ended.map_err(RoundEnd::from)), plan)
     };
     let history = builder.finish();
-    let verdict = decide(setup, config, &history, end);
+    let verdict = judge_round(setup, config, &history, end);
     ClientRound { verdict, history, plan }
 }
 
 /// Returns the verdict on a run that ended like this.
-fn decide(
+fn judge_round(
     setup: &mut ConcurrentSetup<'_, '_>,
     config: &ConcurrentConfig,
     history: &History,
@@ -204,7 +204,7 @@ impl RoundRun<'_, '_, '_, '_, '_> {
     ) -> Result<(), RoundEnd> {
         let start = Instant::now() + START_DELAY;
         self.pool.begin_burst(&burst.inputs, start);
-        self.injector.plan(burst.fault.as_ref(), start);
+        self.injector.plan_fault(burst.fault.as_ref(), start);
         let mut calls: Vec<ClientCall> = Vec::new();
         let mut done = 0;
         // An error must not leave clients at work, so the burst is always waited for.
@@ -277,7 +277,7 @@ impl RoundRecorder<'_, '_, '_> {
     }
 
     fn add_event(&mut self, call: &ClientCall, is_return: bool) -> Result<(), RoundEnd> {
-        let name = self.names.name(call.client);
+        let name = self.names.client_name(call.client);
         let process = u32::try_from(self.names.process(call.client)).unwrap_or(u32::MAX);
         let ns = |at: Instant| {
             u64::try_from(at.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
@@ -319,7 +319,7 @@ impl RoundRecorder<'_, '_, '_> {
 
     /// Ends the run if a client met something that no order can explain.
     fn check_conduct(&self, call: ClientCall) -> Result<(), RoundEnd> {
-        let client = self.names.name(call.client).to_string();
+        let client = self.names.client_name(call.client).to_string();
         match call.result {
             CallResult::Answered(_) | CallResult::Open => Ok(()),
             CallResult::Unasked(output) => {

@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(gaps(queues, &free), [0..2, 3..4], "two moves are more than one");
         let mut dear = TryPrices::default();
         let ms = Duration::from_millis;
-        dear.record(
+        dear.record_run(
             TimeSpent { restarts: ms(1), silence: ms(1_000), replies: ms(1), ..TimeSpent::default() },
             2,
             1,

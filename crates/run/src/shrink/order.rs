@@ -65,7 +65,7 @@ fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
 }
 
 /// Returns the message that a move sends; `None` if it only observes.
-pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
+pub(super) fn message_of_move(planned: &PlannedMove) -> Option<&Label> {
     match planned {
         PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => Some(&input.label),
         PlannedMove::Observe | PlannedMove::ObserveFor(_) => None,
@@ -162,7 +162,7 @@ pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
             key(a).cmp(&key(b))
         }
         (Value::Data(a), Value::Data(b)) => {
-            let size = |data| size(&Value::Data(data));
+            let size = |data| value_size(&Value::Data(data));
             size(a.clone())
                 .cmp(&size(b.clone()))
                 .then(a.ctor.cmp(&b.ctor))
@@ -170,7 +170,9 @@ pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
         }
         (Value::Collection(x), Value::Collection(y)) => {
             let parts = |items: &CollectionValue| items.parts().cloned().collect::<Vec<_>>();
-            (x.len(), size(a)).cmp(&(y.len(), size(b))).then_with(|| all_values(&parts(x), &parts(y)))
+            (x.len(), value_size(a))
+                .cmp(&(y.len(), value_size(b)))
+                .then_with(|| all_values(&parts(x), &parts(y)))
         }
         _ => a.cmp(b),
     }
@@ -194,10 +196,10 @@ fn letter(c: char) -> (u8, char) {
 }
 
 /// Returns the number of values that a value consists of, itself included.
-fn size(value: &Value) -> usize {
+fn value_size(value: &Value) -> usize {
     match value {
-        Value::Data(data) => 1 + data.args.iter().map(size).sum::<usize>(),
-        Value::Collection(items) => 1 + items.parts().map(size).sum::<usize>(),
+        Value::Data(data) => 1 + data.args.iter().map(value_size).sum::<usize>(),
+        Value::Collection(items) => 1 + items.parts().map(value_size).sum::<usize>(),
         Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Str(_) => 1,
     }
 }

@@ -317,7 +317,7 @@ impl RerunResult {
     }
 
     /// Adds further repetitions of the same run.
-    pub(super) fn add(&mut self, more: Self) {
+    pub(super) fn add_runs(&mut self, more: Self) {
         self.failed += more.failed;
         self.of += more.of;
         self.wanted += more.wanted;

@@ -154,7 +154,12 @@ fn add_conditions(cx: &Ctx<'_>, formula: Term, found: &mut Vec<Term>) {
 
 /// Returns the whole numbers that stand in the model and in `claims`, their neighbours, and the sums of a bound and a
 /// step; small ones first.
-pub(super) fn constants(cx: &Ctx<'_>, claims: &[Term], samples: &StateSamples, most: usize) -> Vec<i64> {
+pub(super) fn constants_of_claims(
+    cx: &Ctx<'_>,
+    claims: &[Term],
+    samples: &StateSamples,
+    most: usize,
+) -> Vec<i64> {
     let numbers_in = |roots: &[Term]| {
         let subterms = cx.pool.subterms(roots, |_| true);
         let value = |term: &Term| cx.pool.as_value(*term).and_then(Value::to_rational);

@@ -60,7 +60,7 @@ pub fn decide_by_sizes(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
 }
 
 /// Decides `facts` as [`decide_by_sizes`] does, with a valuation if they can hold.
-pub(super) fn check(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverAnswer {
+pub(super) fn check_with_sizes(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverAnswer {
     let sized = sized_terms(cx, facts);
     if sized.has_collections {
         let all: Vec<Term> = sized.terms.into_iter().chain(sized.facts).collect();

@@ -66,7 +66,7 @@ impl GuardedChild {
             stderr: child.stderr.take(),
         };
         // From here the guardian knows the group; before, it looked for the mark alone.
-        watch::note("+", &child, mark.as_deref());
+        watch::log_child("+", &child, mark.as_deref());
         Ok((Self { child: Some(child), mark }, streams))
     }
 
@@ -108,7 +108,7 @@ impl GuardedChild {
         // Before the child is let go of, so that its id still names its own group.
         watch::kill_group(&mut child);
         watch::kill_others(&child, self.mark.as_deref(), KILL_TIMEOUT);
-        watch::note("-", &child, None);
+        watch::log_child("-", &child, None);
         child.wait().ok()
     }
 }
@@ -176,7 +176,7 @@ mod watch {
     }
 
     /// Tells the guardian that a group was started (`+`) or ended (`-`).
-    pub(super) fn note(sign: &str, child: &Child, mark: Option<&str>) {
+    pub(super) fn log_child(sign: &str, child: &Child, mark: Option<&str>) {
         tell(&format!("{sign} {} {}\n", child.id(), mark.unwrap_or_default()));
     }
 
@@ -300,7 +300,7 @@ mod watch {
     pub(super) fn expect(_mark: &str) {}
 
     /// Does nothing: there is no guardian on this platform.
-    pub(super) fn note(_sign: &str, _child: &Child, _mark: Option<&str>) {}
+    pub(super) fn log_child(_sign: &str, _child: &Child, _mark: Option<&str>) {}
 
     /// Returns `None`: without Unix, the end of a child cannot be seen without reaping it.
     pub(super) fn exit(_child: &Child) -> Option<ChildExit> {

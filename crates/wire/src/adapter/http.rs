@@ -271,8 +271,8 @@ impl HttpAdapter {
             let wait = match self.asked.len() + self.streams.len() {
                 0 => return Ok(None),
                 // With one connection it can be waited for; with several each is looked at in turn.
-                1 => Interrupt::slice(deadline),
-                _ => Interrupt::slice(deadline).min(POLL_INTERVAL),
+                1 => Interrupt::next_wait(deadline),
+                _ => Interrupt::next_wait(deadline).min(POLL_INTERVAL),
             };
             // An answer that has begun is no silence.
             let has_begun = self.has_begun();

@@ -92,7 +92,7 @@ impl ListenAddress {
 
     /// Returns whether a server there can be reached, as far as an attempt shows: nothing shows that for UDP on another
     /// machine.
-    pub(super) fn accepts(&self) -> bool {
+    pub(super) fn accepts_connections(&self) -> bool {
         match self {
             Self::Tcp(address) => accepts_connection(address),
             Self::Udp(_) => self.state() != PortState::Closed,
@@ -108,6 +108,7 @@ fn unix_state(path: &str) -> PortState {
         return PortState::Closed;
     }
     let Ok(table) = std::fs::read_to_string("/proc/net/unix") else { return PortState::Unknown };
+    // The fourth word has the flags; the path is the fourth after that. Unnamed sockets have none.
     let is_listed = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         let flags = words.nth(3).and_then(|flags| u32::from_str_radix(flags, 16).ok());
@@ -138,6 +139,7 @@ fn udp_state(address: &str) -> PortState {
 /// Returns the state of the port at `address`, without connecting to it.
 fn port_state(address: &str) -> PortState {
     let Some((entries, places)) = local_ports(address, &TCP_TABLES) else { return PortState::Unknown };
+    // Both tables: a socket of IPv6 on all addresses takes connections of IPv4, too.
     let listens = |entry: &PortTableLine| {
         entry.state == LISTENING && places.iter().any(|place| occupies_place(entry, *place))
     };
@@ -206,6 +208,7 @@ fn ip_of(text: &str) -> Option<IpAddr> {
     for at in 0..4 {
         bytes[at * 4..at * 4 + 4].copy_from_slice(&word(at * 8)?.to_ne_bytes());
     }
+    // An address of IPv4 in the table of IPv6 is compared as one of IPv4.
     Some(Ipv6Addr::from(bytes).to_canonical())
 }
 

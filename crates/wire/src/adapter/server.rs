@@ -298,7 +298,7 @@ impl SystemServer {
         match address.state() {
             PortState::Listening => true,
             PortState::Closed if elapsed < self.config.limit / 2 => false,
-            PortState::Closed | PortState::Unknown => address.accepts(),
+            PortState::Closed | PortState::Unknown => address.accepts_connections(),
         }
     }
 

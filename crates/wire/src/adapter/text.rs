@@ -469,10 +469,10 @@ impl TextAdapter {
 
     /// Takes the steps of a conversation without the model.
     fn take_steps(&mut self, of: StepsOf) -> Result<(), AdapterError> {
-        (0..self.steps(of).len()).try_for_each(|at| self.take_step(of, at))
+        (0..self.conversation_steps(of).len()).try_for_each(|at| self.take_step(of, at))
     }
 
-    fn steps(&self, of: StepsOf) -> &[ResetStep] {
+    fn conversation_steps(&self, of: StepsOf) -> &[ResetStep] {
         match of {
             StepsOf::Connection => &self.protocol.on_connect,
             StepsOf::Reset => &self.protocol.reset,
@@ -510,7 +510,7 @@ impl TextAdapter {
 
     /// Sends the text of a step, if it has one, and waits for its answer, which must be the one expected.
     fn take_step(&mut self, of: StepsOf, at: usize) -> Result<(), AdapterError> {
-        let ResetStep { send, expect } = self.steps(of)[at].clone();
+        let ResetStep { send, expect } = self.conversation_steps(of)[at].clone();
         match (&send, &self.codec) {
             (None, _) => (),
             (Some(text), TextAdapterCodec::Text(_)) => self.write(&self.append_end_mark(text))?,

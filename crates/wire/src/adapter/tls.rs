@@ -155,7 +155,7 @@ impl Tls {
                 return Err(HandshakeError::TimedOut);
             }
             // A read time-out of zero is an error.
-            let wait = Interrupt::slice(deadline).max(Duration::from_millis(1));
+            let wait = Interrupt::next_wait(deadline).max(Duration::from_millis(1));
             stream.set_read_timeout(Some(wait))?;
             match connection.complete_io(&mut stream) {
                 Ok(_) => (),

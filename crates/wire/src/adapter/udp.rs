@@ -49,7 +49,7 @@ impl UdpConnection {
 
     /// Makes a new socket; fails if nobody holds the port of a system on this machine.
     pub(super) fn open(&self) -> Result<(Datagrams, DatagramWriter), AdapterError> {
-        let place = self.resolve()?;
+        let place = self.resolve_address()?;
         // A datagram to nobody vanishes without an error on some systems, and would look like silence.
         if self.is_gone() {
             return Err(self.start_error(&io::ErrorKind::ConnectionRefused.into()));
@@ -86,7 +86,7 @@ impl UdpConnection {
     }
 
     /// Returns the first address that the name stands for; in a thread, so that waiting can be interrupted.
-    fn resolve(&self) -> Result<SocketAddr, AdapterError> {
+    fn resolve_address(&self) -> Result<SocketAddr, AdapterError> {
         let (sender, resolved) = sync_channel(1);
         let address = self.address.clone();
         std::thread::spawn(move || sender.send(address.to_socket_addrs().map(|mut all| all.next())));
@@ -146,7 +146,7 @@ impl Datagrams {
         let is_look = deadline <= Instant::now();
         loop {
             self.interrupt.check()?;
-            let wait = if is_look { Duration::ZERO } else { Interrupt::slice(deadline) };
+            let wait = if is_look { Duration::ZERO } else { Interrupt::next_wait(deadline) };
             match self.receive(wait) {
                 Ok(Some((arrived, bytes))) if bytes.len() > max_message() => {
                     self.arrived = arrived;

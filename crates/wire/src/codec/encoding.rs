@@ -295,7 +295,7 @@ impl FieldEncodings {
     }
 
     /// Returns whether the field at `place` has an encoding.
-    pub(super) fn has(&self, place: &str) -> bool {
+    pub(super) fn has_encoding(&self, place: &str) -> bool {
         self.0.contains_key(place)
     }
 

@@ -226,7 +226,7 @@ impl JsonForm {
         let name = self.names.get(&place).cloned().unwrap_or_else(|| field.name.to_string());
         // What an encoding cannot write is written without it, for the system to refuse.
         let written = |value: &Value| match self.encodings.encode(pool, &place, value) {
-            Ok(encoded) if self.encodings.has(&place) => self.write(pool, &encoded),
+            Ok(encoded) if self.encodings.has_encoding(&place) => self.write(pool, &encoded),
             _ => self.write(pool, value),
         };
         (!is_none || !is_left_out).then(|| (name, written(value)))

@@ -160,7 +160,7 @@ fn compare_patterns(first: &PatternMachine, second: &PatternMachine) -> Option<P
         let ((a, b), _) = seen.get_index(at)?;
         let (a, b) = (*a, *b);
         match (is_end(first, a), is_end(second, b)) {
-            (true, true) if relation.both.is_none() => relation.both = Some(text_of(&seen, at)),
+            (true, true) if relation.both.is_none() => relation.both = Some(shortest_text(&seen, at)),
             // Exact only when all reachable pairs were seen, which is when the loop ends by itself.
             (true, false) => relation.only_first = true,
             (false, true) => relation.only_second = true,
@@ -204,7 +204,7 @@ fn representatives(first: &PatternMachine, second: &PatternMachine) -> Vec<u8> {
     kinds.into_values().collect()
 }
 
-fn text_of(seen: &IndexMap<(StateID, StateID), Option<(usize, u8)>>, mut at: usize) -> String {
+fn shortest_text(seen: &IndexMap<(StateID, StateID), Option<(usize, u8)>>, mut at: usize) -> String {
     let mut bytes = Vec::new();
     while let Some((_, Some((before, byte)))) = seen.get_index(at) {
         bytes.push(*byte);

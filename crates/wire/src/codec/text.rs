@@ -242,7 +242,9 @@ impl TextCodec {
             let text = groups.name(&info.name).map(|found| found.as_str());
             let place = format!("{name}.{}", info.name);
             let json = match (info.sort, text) {
-                (sort, Some(text)) if self.encodings.has(&place) && !matches!(sort, Sort::Collection(_)) => {
+                (sort, Some(text))
+                    if self.encodings.has_encoding(&place) && !matches!(sort, Sort::Collection(_)) =>
+                {
                     let json = Json::String(text.to_owned());
                     Some(self.encodings.decode(&model.pool, &place, sort, &json)?)
                 }

@@ -281,7 +281,7 @@ impl AnswerReader {
                     let group = groups.iter().rev().find(|(other, text)| *other == field && text.is_some());
                     match group.and_then(|(_, text)| text.as_deref()) {
                         // An encoding reads the text itself, not the number or the word that the text is.
-                        Some(text) if encodings.has(&place) => Some(Json::String(text.to_owned())),
+                        Some(text) if encodings.has_encoding(&place) => Some(Json::String(text.to_owned())),
                         text => value_json(&model.pool, sort, text),
                     }
                 }

@@ -238,7 +238,7 @@ impl TemplateValues<'_> {
                     _ => xml::write_element(&sort.name, &json, &mut text)?,
                 }
             }
-            Some(plain) => text.push_str(&xml::escape(&self.plain_text(plain)?)?),
+            Some(plain) => text.push_str(&xml::escape_text(&self.plain_text(plain)?)?),
         }
         Ok(text)
     }
@@ -378,7 +378,7 @@ impl PreparedRequest {
         };
         // A captured text with a character that XML cannot hold is sent as it is, for the system to refuse.
         let again = |json: &Json| match self.writing {
-            BodyWriting::Xml => xml::escape(&text_of(json)).unwrap_or_else(|_| text_of(json)),
+            BodyWriting::Xml => xml::escape_text(&text_of(json)).unwrap_or_else(|_| text_of(json)),
             BodyWriting::Json => json.to_string(),
             BodyWriting::Form => percent_encode(&text_of(json)),
             BodyWriting::Plain | BodyWriting::Multipart => text_of(json),
