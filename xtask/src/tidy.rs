@@ -109,6 +109,7 @@ fn source(name: &str, text: &str) -> Vec<String> {
         complaints.push("every crate has one test program: make it a module of `tests/it/main.rs`".into());
     }
     complaints.extend(docs::fragments(text));
+    complaints.extend(docs::citations_read_as_links(text));
     let lines = text.lines().count();
     if lines > MAX_LINES {
         complaints.push(format!("{lines} lines: split it by idea"));

@@ -1,6 +1,6 @@
 //! Test cases of the ATM along ever longer paths, compared with a naive variant that starts every query afresh.
 //!
-//! The path is tr1 tr2 tr3 tr4 over and over, cut to size, as [BLLN23] sec. 5 measures it. *Naive* is a fresh solver
+//! The path is tr1 tr2 tr3 tr4 over and over, cut to size, as \[BLLN23] sec. 5 measures it. *Naive* is a fresh solver
 //! and the whole path condition for every query, over the same rules and the same time-out; it must find the same arcs.
 //! Times are wall-clock; the fast way counts with the best of several rounds, each with a fresh model and solver.
 
@@ -28,7 +28,7 @@ const ATM: &str = include_str!("../../../examples/atm/atm.iox");
 const SIZES: [(usize, bool); 5] = [(4, true), (50, true), (100, true), (200, false), (400, false)];
 /// The number of rounds of the fast way, of which the fastest counts; chosen by feel, a round takes milliseconds.
 const ROUNDS: usize = 8;
-/// The figures of [BLLN23], in seconds, by the length of the path.
+/// The figures of \[BLLN23], in seconds, by the length of the path.
 const PAPER: [(usize, &str); 3] = [(4, "0.5"), (50, "8"), (100, "> 40")];
 
 /// The figures of one length.

@@ -1,4 +1,4 @@
-//! The number of inputs and outputs until each mutant of the BRP is found, as [BT19] Table 1 counts them.
+//! The number of inputs and outputs until each mutant of the BRP is found, as \[BT19] Table 1 counts them.
 //!
 //! *Paper*: the purposes of switch coverage, longest first, input data drawn uniformly from six
 //! values (the domain the paper's figure for the sixth mutant fits best). *Default*: what
@@ -37,7 +37,7 @@ use super::embedded::load_text;
 
 /// The specification, embedded so that the measurement runs anywhere.
 const SPEC: &str = include_str!("../../../examples/brp/spec.iox");
-/// The six mutants of [BT19], by number.
+/// The six mutants of \[BT19], by number.
 const MUTANTS: [&str; 6] = [
     include_str!("../../../examples/brp/m1.iox"),
     include_str!("../../../examples/brp/m2.iox"),

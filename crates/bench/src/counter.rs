@@ -1,4 +1,4 @@
-//! `ioxide bench counter`: the effect of every optimisation of [AT15] sec. 4 on a nondeterministic model of industrial
+//! `ioxide bench counter`: the effect of every optimisation of \[AT15] sec. 4 on a nondeterministic model of industrial
 //! size.
 //!
 //! The model is `examples/particle-counter`: 69 inputs, 31 outputs, nested choices, internal actions. The same mutants

@@ -1,4 +1,4 @@
-//! Complete suites and adaptive state counting: sizes, time and memory ([Sachtleben18]).
+//! Complete suites and adaptive state counting: sizes, time and memory (\[Sachtleben18]).
 //!
 //! Machines are those of the folder in `IOXIDE_DATA` (`mealy/**/*.dot` for suites, pairs
 //! `fsm/*_spec.fsm` with `_red` and `_mut` for state counting), if it is set, and generated ones

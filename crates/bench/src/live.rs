@@ -1,6 +1,6 @@
 //! Faults found per second of wall time on live systems: what people give a tester is seconds, not steps.
 //!
-//! Ten [systems](systems) that keep values behind keys: replies after 0.1, 1, 20 and 200 ms, output that nobody asked
+//! Ten [`systems`] that keep values behind keys: replies after 0.1, 1, 20 and 200 ms, output that nobody asked
 //! for, restarts of 0.3 and 3 s, a system in the same process, HTTP, two connections. Each is tested as it should be
 //! and with three faults, by `ioxide test` as a user would call it, once with its default tester and once with
 //! `random`, each for the same time; and, if it is named, with the default tester of another program.

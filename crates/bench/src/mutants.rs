@@ -1,7 +1,7 @@
 //! `ioxide bench mutants`: deciding mutants symbolically, compared with enumeration.
 //!
 //! The BRP with growing messages, and a synthetic action system of the size of the industrial
-//! model of [AT15] (69 inputs, 20 outputs); each optimisation switched off in turn; one core and
+//! model of \[AT15] (69 inputs, 20 outputs); each optimisation switched off in turn; one core and
 //! two. Enumeration is stopped after a number of steps: its time is then a lower bound.
 
 use std::collections::BTreeSet;

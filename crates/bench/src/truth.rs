@@ -3,7 +3,7 @@
 //!
 //! Ten [kinds of systems](systems) over six [wires](wire), each behind a [proxy] that delays both directions by 0, 5
 //! or 50 ms and half of that as jitter, on an idle machine and [beside four busy processes](load). One kind is
-//! [restarted](restarted) for every run. A campaign has [`CAMPAIGN`] runs with the default settings of `ioxide test`.
+//! [`restarted`] for every run. A campaign has [`CAMPAIGN`] runs with the default settings of `ioxide test`.
 //! Every Fail of a correct system is a false one. Then the same systems with one fault each: the number of campaigns
 //! that find it, by delay.
 //!

@@ -53,6 +53,7 @@ pub fn system_difference(there: &SystemFacts, here: &SystemFacts) -> Option<Stri
         }
         match (name.split_once(' '), before, now) {
             (Some(("file", path)), Some(_), Some(_)) => Some(format!("the file `{path}` has changed")),
+            // Known on one machine only.
             (Some(("file", _)), ..) => None,
             (Some((_, key)), ..) => Some(format!("`{key}` in the section of the system has changed")),
             (None, Some(before), Some(now)) if name == "version" => {
@@ -234,6 +235,8 @@ impl PartWriter {
         fs::create_dir_all(dir).map_err(PartError::at_path(dir))?;
         let path = dir.join(UNITS);
         let file = private(&path).map_err(PartError::at_path(&path))?;
+        // The lock ends with the process, however it ends, so there is no stale one to clean up. Any other error,
+        // as on file systems without locks, is no reason to refuse.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(PartError::Busy(dir.to_path_buf()));
         }
@@ -245,6 +248,7 @@ impl PartWriter {
                 (UnitSet::new(), 0)
             }
         };
+        // What stands behind the last whole unit was cut off: it would be damage in the middle otherwise.
         file.set_len(end).map_err(PartError::at_path(&path))?;
         let mut out = BufWriter::new(file);
         out.seek(SeekFrom::End(0)).map_err(PartError::at_path(&path))?;
@@ -285,6 +289,7 @@ impl PartWriter {
         let line =
             format!("{{\"done\":{},{failed}\"unit\":{},\"result\":{result}}}\n", unit + 1, Json::from(name));
         self.done += 1;
+        // The lines of a unit and its `done` go out together; a reader believes none of them without the last one.
         let pending = std::mem::take(&mut self.pending);
         let mut write = || {
             self.out.write_all(&pending)?;
@@ -343,6 +348,7 @@ impl Manifest {
     /// Returns the difference between two parts, in words; `None` if they are of one plan.
     #[must_use]
     pub fn differs(&self, other: &Self) -> Option<String> {
+        // The hash covers all that follows; the rest only finds the words for what differs.
         if self.plan == other.plan {
             self.system_differs(other)
         } else if self.args != other.args {

@@ -118,6 +118,7 @@ pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
         let damaged = |why: &str| PartError::Damaged { path: path.clone(), line: number, why: why.into() };
         match PartLine::parse_line(&line) {
             PartLine::Begin(unit) => {
+                // A unit that begins again after it was cut off counts from its last beginning.
                 begun = at;
                 scanned.under_way = Some(unit);
             }
@@ -203,6 +204,7 @@ impl PartLine {
 /// The unit after `head`, from 0, and what follows it.
 fn parse_numbered<'l>(line: &'l [u8], head: &[u8]) -> Option<(u64, &'l [u8])> {
     let rest = line.strip_prefix(head)?;
+    // Not as JSON: lines are long, and only their beginnings are looked at.
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let number: u64 = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
     Some((number.checked_sub(1)?, &rest[digits..]))

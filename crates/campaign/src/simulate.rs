@@ -142,6 +142,7 @@ impl<'c> Simulation<'c> {
                 SimulatedMachine::Idle => (),
             }
             self.fill_machines();
+            // Machines that are still down have nothing to come back for.
             if self.schedule.is_over() {
                 break;
             }
@@ -162,6 +163,7 @@ impl<'c> Simulation<'c> {
 
     /// Occupies the driver for `seconds` more; returns the time at which it is done.
     fn drive(&mut self, seconds: f64) -> f64 {
+        // One server: work waits until the driver is free, and never begins before now.
         self.driver_free = self.driver_free.max(self.now) + seconds;
         self.driver_busy += seconds;
         self.driver_free
@@ -173,12 +175,15 @@ impl<'c> Simulation<'c> {
             self.idle.remove(&machine);
             self.batches += 1;
             let sent = self.drive(self.cluster.driver_seconds / 2.0);
+            // Drawn anew for every batch: the exponential distribution has no memory, so a machine that has worked for
+            // long is as likely to die as a new one.
             let life = self.cluster.life_seconds.map_or(f64::INFINITY, |mean| self.chance.exponential(mean));
             let (mut seconds, mut done, mut under_way) = (self.cluster.start_seconds, UnitSet::new(), None);
             for unit in batch.units.iter() {
                 let needs = *self.costs.entry(unit).or_insert_with(|| cost(self.cluster, unit));
                 if seconds + needs > life || self.cluster.killers.contains(&unit) {
                     under_way = Some(unit);
+                    // A machine dies when its life is over, a killer kills at the end of its unit, whichever is first.
                     seconds = life.min(seconds + needs);
                     break;
                 }
@@ -222,6 +227,7 @@ impl<'c> Simulation<'c> {
 
     /// Schedules an event on `machine` at `at` seconds; events of the same instant keep their order.
     fn schedule_event(&mut self, at: f64, machine: usize) {
+        // The number makes events of the same instant comparable, so that a simulation is the same every time.
         self.happened += 1;
         self.queue.push(Reverse(((at * 1e9) as u64, self.happened, machine)));
     }
@@ -229,6 +235,7 @@ impl<'c> Simulation<'c> {
 
 /// Seconds that `unit` takes, wherever it runs.
 fn cost(cluster: &Cluster, unit: u64) -> f64 {
+    // By the unit, not by the order in which units are done, so that a unit which is repeated takes as long again.
     let mut chance = SeededChance(cluster.seed ^ unit.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     2.0 * chance.uniform() * cluster.unit_seconds
 }

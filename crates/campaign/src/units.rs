@@ -65,6 +65,7 @@ impl UnitSet {
             return false;
         }
         self.len += 1;
+        // At most two neighbours meet the unit: the range that ends at it and the one that begins behind it.
         let before =
             self.ranges.range(..unit).next_back().filter(|&(_, &end)| end == unit).map(|(&start, _)| start);
         let start = before.unwrap_or(unit);
@@ -102,6 +103,7 @@ impl UnitSet {
 
     /// Removes all that `other` does not have.
     pub fn intersect(&mut self, other: &Self) {
+        // Subtracting twice walks over ranges only, never over units.
         let mut outside = self.clone();
         outside.subtract(other);
         self.subtract(&outside);
@@ -112,6 +114,7 @@ impl UnitSet {
         if start >= end {
             return;
         }
+        // Without what is there already, the length grows by the whole range.
         self.remove_range(start, end);
         self.len += end - start;
         // Neighbours on both sides become one range with it.
@@ -119,6 +122,7 @@ impl UnitSet {
         let before = self.ranges.range(..start).next_back().filter(|&(_, &last)| last == start);
         let start = before.map_or(start, |(&first, _)| first);
         self.ranges.insert(start, end);
+        debug_assert!(!self.ranges.contains_key(&end), "ranges do not meet");
     }
 
     /// Removes the units from `start` up to `end`, without it.
@@ -151,6 +155,7 @@ impl UnitSet {
             taken.ranges.insert(start, until);
             taken.len += until - start;
         }
+        debug_assert!(taken.len <= n, "no more units are taken than were asked for");
         taken
     }
 
@@ -227,6 +232,7 @@ impl FromStr for UnitSet {
         ranges.sort_unstable();
         let mut set = Self::new();
         for (start, end) in ranges {
+            // The ranges are sorted, so only the last one can overlap this one or meet it.
             let start = set.ranges.last_key_value().map_or(start, |(_, &before)| start.max(before));
             if start >= end {
                 continue;

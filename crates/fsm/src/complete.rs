@@ -52,7 +52,7 @@ pub fn judge(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) 
     }
 }
 
-/// The answer of [`check`].
+/// The answer of [`check_suite`].
 #[must_use = "an unanswered question proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompletenessAnswer {

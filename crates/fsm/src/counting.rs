@@ -3,12 +3,12 @@
 //! A partial machine says nothing about inputs it does not mention, so two of its states can be distinguished only by
 //! words that both answer: some are *apart*, others are neither equal nor apart. A suite is complete for such a
 //! machine and systems with at most `bound` states if every system that answers a word of the machine wrongly fails
-//! a test [PY05]. From every state a word goes on until some set `R` of states that are pairwise apart was met
+//! a test \[PY05]. From every state a word goes on until some set `R` of states that are pairwise apart was met
 //! `bound - |R| + 1` times on the way: then two visits, or a visit and an access word, are in the same state of the
 //! system, and since they are distinguished unless the machine is in the same state too, the way was a detour.
 //!
 //! *Critical answers.* If only some answers matter, states that agree on when those come need not be distinguished
-//! behind the access words (the idea of safety-complete suites [HP18]): a detour between them changes nothing that
+//! behind the access words (the idea of safety-complete suites \[HP18]): a detour between them changes nothing that
 //! matters. The suite then finds every system that gives a critical answer where the machine does not, or does not
 //! give it where the machine does.
 //!

@@ -3,9 +3,9 @@
 //!
 //! A word *separates* two states if they answer it differently. A
 //! *characterising set* separates every two states by one of its words
-//! [Chow78]. *Harmonised identifiers* are sets `H_s` such that every two states
+//! \[Chow78]. *Harmonised identifiers* are sets `H_s` such that every two states
 //! `s`, `t` are separated by a word that is a prefix of words in both `H_s` and
-//! `H_t` [LPB94].
+//! `H_t` \[LPB94].
 
 mod adaptive;
 mod characterise;

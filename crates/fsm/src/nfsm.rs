@@ -3,7 +3,7 @@
 //! An [`Nfsm`] is any relation `h ⊆ S × X × Y × S` with an initial state. An
 //! [`Observable`] one has at most one successor for each state, input and
 //! output; every machine has an observable one with the same language, by the
-//! power-set construction over the states a trace may lead to [Starke72].
+//! power-set construction over the states a trace may lead to \[Starke72].
 
 use ioxide_model::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;

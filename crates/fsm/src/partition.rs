@@ -2,7 +2,7 @@
 //!
 //! States are first grouped by a signature, then split by their successors,
 //! always against the smaller half of a split block, which gives
-//! `O(k · n log n)` for `k` letters and `n` states [Hopcroft71].
+//! `O(k · n log n)` for `k` letters and `n` states \[Hopcroft71].
 //!
 //! *Assumes* that a letter leads to at most one state and that states of one
 //! group are defined on the same letters; both hold for Mealy machines by

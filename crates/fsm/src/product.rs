@@ -4,7 +4,7 @@
 //! `M₂` is a *reduction* of `M₁` if every trace of `M₂` is a trace of `M₁`; it
 //! is *equivalent* if the converse holds as well. Both are decided on the pairs
 //! of states a common trace leads to, breadth first, so that the witness of a
-//! difference is as short as there is one [Sachtleben18, §2.4].
+//! difference is as short as there is one \[Sachtleben18, §2.4].
 //!
 //! *Assumes* that both machines have the same input and output names in the
 //! same order, which [`align_names`] arranges.
@@ -73,7 +73,7 @@ pub fn reduction_witness(first: &Observable, second: &Observable) -> Option<IoWo
     None
 }
 
-/// The product machine of [Sachtleben18, Def. 2.4.1], reachable part, with the
+/// The product machine of \[Sachtleben18, Def. 2.4.1], reachable part, with the
 /// name of its state `Fail` last if that can be reached.
 #[must_use]
 pub fn product(first: &Observable, second: &Observable) -> Observable {

@@ -3,8 +3,8 @@
 //!
 //! State counting extends input words from a deterministic state cover until a
 //! longer word could only repeat a state of the product of model and system.
-//! The adaptive algorithm of [Hierons04] counts with what the system has
-//! answered so far; [Sachtleben18] shows that it may stop too early and repairs
+//! The adaptive algorithm of \[Hierons04] counts with what the system has
+//! answered so far; \[Sachtleben18] shows that it may stop too early and repairs
 //! it. Both are here, with two variations the thesis sketches and the older
 //! algorithm that needs no system.
 //!
@@ -37,11 +37,11 @@ use crate::word::{IoWord, Word};
 /// The rule by which adaptive state counting extends words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountingVariant {
-    /// The algorithm as first published [Hierons04]: it may miss failures.
+    /// The algorithm as first published \[Hierons04]: it may miss failures.
     Original,
-    /// Only responses to the cover that agree with the word are counted [Sachtleben18, Alg. 7.1].
+    /// Only responses to the cover that agree with the word are counted \[Sachtleben18, Alg. 7.1].
     Refined,
-    /// The refined algorithm, with each response extended on its own [Sachtleben18, §8.1.2].
+    /// The refined algorithm, with each response extended on its own \[Sachtleben18, §8.1.2].
     PerResponse,
 }
 
@@ -100,7 +100,7 @@ pub enum ReductionVerdict {
 pub struct BoundedResponse {
     /// The inputs and their outputs.
     pub trace: IoWord,
-    /// The greatest lower bound [Sachtleben18, Def. 5.4.9], as far as the answers of this round tell.
+    /// The greatest lower bound \[Sachtleben18, Def. 5.4.9], as far as the answers of this round tell.
     pub lower_bound: usize,
 }
 

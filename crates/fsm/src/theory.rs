@@ -3,12 +3,12 @@
 //!
 //! The suites of this crate are made of these sets; here they are to be looked at. A *preset distinguishing word* tells
 //! all states apart by itself; few machines have one. An *adaptive* one, whose inputs depend on the answers, exists
-//! exactly if refinement by inputs that let no two states of a block meet ends in single states [LeeYannakakis94, Thm.
-//! 3.1].
+//! exactly if refinement by inputs that let no two states of a block meet ends in single states
+//! \[LeeYannakakis94, Thm. 3.1].
 //!
 //! For nondeterministic machines: a state is *deterministically reached* if a word leads there whatever the answers.
 //! Such states that are pairwise r-distinguishable need different states of every reduction, so their number is a
-//! *lower bound* on the states of a system that passes [Hierons04].
+//! *lower bound* on the states of a system that passes \[Hierons04].
 
 mod text;
 

@@ -45,7 +45,12 @@ impl CarriedFields {
         let find = |cx: &Ctx<'_>, carried: &Carried| {
             model.paths.iter().find_map(|path| analysis.find_compared(cx, model, carried, path))
         };
-        while let Some(compared) = find(cx, &carried) {
+        // The greatest set that is closed: every turn removes something. Where nothing is left to remove, a constant of
+        // the model looks like a token.
+        while !carried.is_empty()
+            && let Some(compared) = find(cx, &carried)
+        {
+            debug_assert!(compared.iter().any(|&var| carried.has(var)), "something is removed");
             carried.remove(&compared);
         }
         let mut by_input: BTreeMap<GateId, Vec<usize>> = BTreeMap::new();
@@ -59,6 +64,8 @@ impl CarriedFields {
                 .collect();
             let mut paths = model.paths.iter().filter(|path| path.input == gate);
             let is_silent = paths.all(|path| !analysis.shows_carried(cx, &carried, path));
+            // An answer that shows a carried value would show which operation a token is as soon as the operation
+            // is placed.
             if !positions.is_empty() && is_silent {
                 by_input.insert(gate, positions);
             }
@@ -118,11 +125,16 @@ impl Carried {
         for gate in model.paths.iter().map(|path| path.input).collect::<BTreeSet<GateId>>() {
             for &field in &cx.sts.gates[gate].fields {
                 if matches!(cx.pool.var_info(field).sort, Sort::Int | Sort::Str) {
+                    // The input is the first message of a path, so its fields have the number 1.
                     fields.insert(cx.pool.indexed_var(field, 1));
                 }
             }
         }
         Self { vars, fields }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.vars.is_empty() && self.fields.is_empty()
     }
 
     fn has(&self, var: VarId) -> bool {
@@ -172,6 +184,7 @@ impl CarryAnalysis {
         for gate in gates {
             let fields = cx.sts.gates[gate].fields.clone();
             let names = fields.into_iter().map(|field| {
+                // The output has a later number on a path, which depends on the internal steps before it.
                 (2..=MAX_DEPTH).map(|depth| cx.pool.indexed_var(field, depth)).collect::<FxHashSet<VarId>>()
             });
             outputs.insert(gate, names.collect::<Vec<_>>());
@@ -201,13 +214,13 @@ impl CarryAnalysis {
         }
     }
 
-    fn facts(cx: &Ctx<'_>, path: &OperationPath) -> Vec<Term> {
+    fn path_facts(cx: &Ctx<'_>, path: &OperationPath) -> Vec<Term> {
         path.facts.iter().flat_map(|&fact| cx.pool.conjuncts(fact)).collect()
     }
 
     /// Returns whether every field of the output has one value, given the state and the input.
     fn has_fixed_output(&self, cx: &Ctx<'_>, path: &OperationPath) -> bool {
-        let facts = Self::facts(cx, path);
+        let facts = Self::path_facts(cx, path);
         self.outputs[&path.output].iter().all(|names| {
             facts.iter().filter_map(|&fact| Self::output_value(cx, names, fact)).any(|given| {
                 let mut terms = given.conditions.iter().chain(&given.values);
@@ -218,7 +231,7 @@ impl CarryAnalysis {
 
     /// Returns whether the output shows a carried value.
     fn shows_carried(&self, cx: &Ctx<'_>, carried: &Carried, path: &OperationPath) -> bool {
-        let facts = Self::facts(cx, path);
+        let facts = Self::path_facts(cx, path);
         let mut values = Vec::new();
         for names in &self.outputs[&path.output] {
             let given = facts.iter().filter_map(|&fact| Self::output_value(cx, names, fact));
@@ -239,7 +252,7 @@ impl CarryAnalysis {
         let flows = Flows { cx, carried };
         let names = &self.outputs[&path.output];
         let fields = &cx.sts.gates[path.output].fields;
-        for fact in Self::facts(cx, path) {
+        for fact in Self::path_facts(cx, path) {
             let shown = names.iter().zip(fields).find_map(|(names, &field)| {
                 Some((Self::output_value(cx, names, fact)?, cx.pool.var_info(field).sort))
             });
@@ -250,7 +263,7 @@ impl CarryAnalysis {
                     let values = flows.check_all(&given.values).map(|holds| holds && !can_hold(cx, sort));
                     conditions.and_then(|holds| Ok(holds | values?))
                 }
-                None => flows.check(fact),
+                None => flows.holds_carried(fact),
             };
             match found {
                 Err(compared) => return Some(compared),
@@ -259,12 +272,14 @@ impl CarryAnalysis {
             }
         }
         for ((var, after), &before) in path.store.iter(cx.sts).zip(model.start.terms()) {
+            // What nobody reads any more may depend on anything.
             if !model.live.is_live(path.end, var) {
                 continue;
             }
             let is_carried = matches!(cx.pool.node(before), TermNode::Var(var) if carried.vars.contains(var));
-            match flows.check(after) {
+            match flows.holds_carried(after) {
                 Err(compared) => return Some(compared),
+                // A carried value moves into a variable that is not carried, and would be compared there.
                 Ok(true) if !is_carried => return Some(flows.carried_in(after)),
                 Ok(_) => (),
             }
@@ -290,22 +305,23 @@ impl Flows<'_, '_> {
     /// Returns whether one of `terms` holds carried values.
     ///
     /// # Errors
-    /// As for [`check`](Self::check).
+    /// As for [`holds_carried`](Self::holds_carried).
     fn check_all(&self, terms: &[Term]) -> Result<bool, Vec<VarId>> {
-        terms.iter().try_fold(false, |holds, &term| Ok(holds | self.check(term)?))
+        terms.iter().try_fold(false, |holds, &term| Ok(holds | self.holds_carried(term)?))
     }
 
     /// Returns whether the value of `term` holds carried values.
     ///
     /// # Errors
     /// If a part of it depends on such values in another way: those it depends on.
-    fn check(&self, term: Term) -> Result<bool, Vec<VarId>> {
+    fn holds_carried(&self, term: Term) -> Result<bool, Vec<VarId>> {
         let mut holds: FxHashMap<Term, bool> = FxHashMap::default();
         // Parts come before the terms that are made of them.
         for part in self.cx.pool.subterms(&[term], |_| true) {
             let node = self.cx.pool.node(part);
             let is_held = match node {
                 TermNode::Var(var) => self.carried.has(*var),
+                // A constant that looks like a token could be taken for one: then nothing is carried.
                 TermNode::Value(value) if has_token(value) => return Err(self.all()),
                 node if !node.children().any(|child| holds[&child]) => false,
                 node => match self.passes_on(node, &holds) {
@@ -330,11 +346,15 @@ impl Flows<'_, '_> {
         let kind = |term: Term| self.cx.pool.collection_of(self.cx.pool.sort(term)).map(|it| it.kind);
         match node {
             TermNode::Ite(condition, ..) => is_plain(condition).then_some(true),
+            // Values are put into a record or an option, or taken out of it, and stay what they are.
             TermNode::Construct(..) | TermNode::Select { .. } => Some(true),
+            // The case depends on the shape only, and a token is no shape.
             TermNode::Is(..) => Some(false),
             TermNode::Eq(one, other) => {
                 let is_shape =
                     |term: Term| matches!(self.cx.pool.node(term), TermNode::Value(value) if is_bare(value));
+                // `x == none` and `items == []` ask for the shape. Any other comparison would tell two carried
+                // values apart.
                 (is_shape(*one) || is_shape(*other)).then_some(false)
             }
             TermNode::Elements(sort, parts) => match self.cx.pool.collection(*sort).kind {
@@ -347,6 +367,8 @@ impl Flows<'_, '_> {
             },
             TermNode::Apply(operation, args) => match (operation, kind(args[0])) {
                 (_, None | Some(CollectionKind::Set)) => None,
+                // Operations on lists and maps may depend on the number of items, on positions and on keys, none of
+                // them carried.
                 (TermOp::Size, _) => Some(false),
                 (TermOp::Has, Some(CollectionKind::Map)) => is_plain(&args[1]).then_some(false),
                 (TermOp::At | TermOp::Put, _) => is_plain(&args[1]).then_some(true),

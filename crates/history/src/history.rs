@@ -106,6 +106,7 @@ impl HistoryBuilder {
     /// # Errors
     /// If the client cannot call now.
     pub fn call(&mut self, client: &str, input: Label, ns: Option<u64>) -> Result<(), HistoryError> {
+        // Clients are numbered in the order of their first calls.
         let entry = self.clients.entry(client.into());
         let at = entry.index();
         let state = entry.or_default();
@@ -125,7 +126,7 @@ impl HistoryBuilder {
     /// # Errors
     /// If the client has none.
     pub fn answer(&mut self, client: &str, output: Label, ns: Option<u64>) -> Result<(), HistoryError> {
-        let at = self.end(client, ClientState::Idle)?;
+        let at = self.end_operation(client, ClientState::Idle)?;
         let ret = self.next_position()?;
         if let Some(operation) = &mut self.operations[at] {
             operation.answer = Some(OperationAnswer { output, ret, returned_ns: ns });
@@ -138,7 +139,7 @@ impl HistoryBuilder {
     /// # Errors
     /// If the client has none.
     pub fn leave_open(&mut self, client: &str) -> Result<(), HistoryError> {
-        self.end(client, ClientState::Open).map(drop)
+        self.end_operation(client, ClientState::Open).map(drop)
     }
 
     /// Says that the client's operation had no effect and will have none.
@@ -146,7 +147,8 @@ impl HistoryBuilder {
     /// # Errors
     /// If the client has none.
     pub fn void(&mut self, client: &str) -> Result<(), HistoryError> {
-        let at = self.end(client, ClientState::Idle)?;
+        let at = self.end_operation(client, ClientState::Idle)?;
+        // The place stays until the end, since running operations are known by their positions.
         self.operations[at] = None;
         Ok(())
     }
@@ -174,7 +176,7 @@ impl HistoryBuilder {
         History { clients, operations, void, faults: self.faults }
     }
 
-    fn end(&mut self, client: &str, next: ClientState) -> Result<usize, HistoryError> {
+    fn end_operation(&mut self, client: &str, next: ClientState) -> Result<usize, HistoryError> {
         let state = self.clients.get_mut(client);
         let state = state.ok_or_else(|| HistoryError::NotRunning(client.to_owned()))?;
         let ClientState::Running(at) = *state else {

@@ -2,8 +2,8 @@
 //!
 //! The model says what each operation does when nothing else runs ([`prove_sequential`]). A [`History`] has the
 //! calls and returns of several clients. [`judge_history`] looks for one order of all operations that returned, and of
-//! some that did not, that the model allows: respecting real time (*linearizable*, [HW90]) or each client's own order
-//! (*sequential*, [Lamport79]).
+//! some that did not, that the model allows: respecting real time (*linearizable*, \[HW90]) or each client's own order
+//! (*sequential*, \[Lamport79]).
 //!
 //! *Promises.* A history is called inconsistent only if no such order exists. If a limit was reached, the verdict is
 //! unknown. Nothing here touches files, the clock or the network.

@@ -61,6 +61,7 @@ impl<'c, 'm> LiveHistory<'c, 'm> {
         if self.running.contains_key(&client) {
             return Err(HistoryError::StillRunning(client.to_string()));
         }
+        // Without an answer until it returns: the class changes then.
         let class = self.space.intern_class(OperationClass { input, output: None });
         let call = self.next_position()?;
         self.running.insert(client, self.burst.len());
@@ -82,6 +83,7 @@ impl<'c, 'm> LiveHistory<'c, 'm> {
         let ret = self.next_position()?;
         let input = self.space.class(self.burst[at].class).input.clone();
         let class = self.space.intern_class(OperationClass { input, output: Some(output) });
+        // Operations stay in the order of their calls, whatever the order of their returns.
         self.burst[at] = SearchedOperation { class, ret: Some(ret), ..self.burst[at] };
         let is_cut = self.running.is_empty() && self.open == 0;
         Ok(if is_cut { self.settle(limits) } else { LiveVerdict::Pending })

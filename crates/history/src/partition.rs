@@ -1,6 +1,6 @@
 //! The parts of a history that can be judged separately, found by what operations read and write.
 //!
-//! [HK15]: a history is linearizable if its parts are, where no operation of one part can notice one of another. Two
+//! \[HK15]: a history is linearizable if its parts are, where no operation of one part can notice one of another. Two
 //! operations are in different parts if they use different variables, or different entries of the same maps. The
 //! variables an operation uses are read off the guards and updates along its paths
 //! ([`OperationPath`](crate::OperationPath)); values that only pass from the input to the output of one operation do

@@ -91,7 +91,7 @@ pub enum ReadProblem {
 }
 
 impl ReadProblem {
-    fn at(self, line: usize) -> HistoryReadError {
+    fn at_line(self, line: usize) -> HistoryReadError {
         HistoryReadError { line, problem: self }
     }
 }
@@ -148,6 +148,7 @@ impl HistoryForm {
     pub fn recognise(text: &str) -> Self {
         let mut signs = text.trim_start_matches(BYTE_ORDER_MARK).trim_start().chars();
         match (signs.next(), signs.find(|sign| !sign.is_whitespace())) {
+            // A map of EDN begins with a keyword, an object of JSON with a text.
             (Some('{'), Some('"')) => Self::Lines,
             (Some('{' | '[' | '(' | '#' | ';'), _) => Self::Edn,
             _ => Self::Log,
@@ -158,6 +159,7 @@ impl HistoryForm {
     #[must_use]
     pub fn recognise_start(start: &str) -> bool {
         match Self::recognise(start) {
+            // Records of campaigns are lines of JSON too, with other keys.
             Self::Lines => [FORMAT_KEY, "\"client\"", "\"fault\""].iter().any(|key| start.contains(key)),
             Self::Edn => true,
             Self::Log => start.contains(":invoke"),
@@ -189,7 +191,7 @@ pub fn read_history(
     let mut builder = HistoryBuilder::default();
     for event in events {
         let line = event.line;
-        add_event(&mut builder, event, mapping, make_label).map_err(|problem| problem.at(line))?;
+        add_event(&mut builder, event, mapping, make_label).map_err(|problem| problem.at_line(line))?;
     }
     Ok(builder.finish())
 }
@@ -202,6 +204,7 @@ fn add_event(
 ) -> Result<(), ReadProblem> {
     let ForeignEvent { client, kind, operation, fields, ns, .. } = event;
     let unknown = || ReadProblem::UnknownOperation(operation.clone());
+    // Left out silently, an operation could hide the cause of a failure: one without a mapping is an error.
     let known = mapping.operations.get(&operation).ok_or_else(unknown)?;
     let label = |message: &MessageMapping, direction| {
         let args = message.collect_args(&fields)?;
@@ -215,6 +218,8 @@ fn add_event(
         (EventType::Fail, Some(fail)) => {
             builder.answer(&client, label(fail, HistoryMessageKind::Output)?, ns)?
         }
+        // Jepsen's `:fail` says that the operation certainly took no effect, `:info` that nobody knows: it stays
+        // open and may take effect at any later time.
         (EventType::Fail, None) => builder.void(&client)?,
         (EventType::Info, _) => builder.leave_open(&client)?,
     }

@@ -1,6 +1,6 @@
 //! The search for an order: which operations, one after the other, does the model allow?
 //!
-//! [WG93]: a depth-first search over orders; [Lowe17]: a memo of (operations placed, state), and placing operations
+//! \[WG93]: a depth-first search over orders; \[Lowe17]: a memo of (operations placed, state), and placing operations
 //! *just in time*, only when one returns. Four rules keep it small, and none loses an order:
 //!
 //! - **Open operations are placed only when something needs them.** A configuration that has used fewer of them can do
@@ -181,7 +181,7 @@ const HALT_INTERVAL: u64 = 256;
 
 impl SearchWork {
     /// Counts a configuration; an error if a limit is reached.
-    fn count(&mut self, limits: &SearchLimits) -> Result<(), UnknownCause> {
+    fn count_configuration(&mut self, limits: &SearchLimits) -> Result<(), UnknownCause> {
         self.configurations += 1;
         if limits.max_configurations != 0 && self.configurations > limits.max_configurations {
             return Err(UnknownCause::Configurations(limits.max_configurations));
@@ -250,11 +250,14 @@ fn search_with_tokens(
     if consistency == Consistency::Sequential || is_plain {
         return run_search(space, problem, SearchGoal::Order, limits, work);
     }
+    // Most histories are decided by the plain search within these, and its states are cheaper than those with
+    // tokens.
     let first = work.configurations + FIRST_TRY.0 + FIRST_TRY.1 * operations.len() as u64;
     let is_limited = limits.max_configurations != 0 && limits.max_configurations <= first;
     if limits.tokens == TokenUse::IfNeeded && !work.prefers_tokens && !is_limited {
         let limits = SearchLimits { max_configurations: first, ..limits.clone() };
         match run_search(space, problem, SearchGoal::Order, &limits, work) {
+            // Only the limit of the first try was reached: the user's own is not smaller, see `is_limited`.
             Err(UnknownCause::Configurations(_)) => (),
             decided => return decided,
         }
@@ -263,9 +266,11 @@ fn search_with_tokens(
         Some(search) => search?.run(limits, work)?,
         None => None,
     };
+    // Parts of one history are alike: the next ones begin with tokens.
     work.prefers_tokens |= found.is_some();
     match found {
         Some(found) => Ok(found),
+        // No token claims anything, so the plain search has all of the limits.
         None => run_search(space, problem, SearchGoal::Order, limits, work),
     }
 }
@@ -306,6 +311,7 @@ pub(crate) fn find_ends(
     work: &mut SearchWork,
 ) -> Result<BeliefId, UnknownCause> {
     let mut search = instants::InstantSearch::new(space, operations, SearchGoal::Ends)?;
+    // With the goal `Ends` the search never stops at an order, so the outcome itself says nothing.
     search.run(start, limits, work)?;
     let ends = search.into_ends();
     match space.lost_cause() {

@@ -100,7 +100,7 @@ pub enum SequenceRule {
 }
 
 impl NotSequential {
-    fn at(switch: SwitchId, rule: SequenceRule) -> Self {
+    fn at_switch(switch: SwitchId, rule: SequenceRule) -> Self {
         Self { switch: Some(switch), rule }
     }
 
@@ -158,6 +158,7 @@ pub fn prove_sequential(cx: &mut Ctx<'_>) -> Result<SequentialModel, NotSequenti
     }
     let mut proof = SequenceProof::new(cx);
     proof.check_start(cx)?;
+    // Ends: every location is idle for the first time at most once.
     while let Some(loc) = proof.todo.pop() {
         proof.follow_operations(cx, loc)?;
     }
@@ -165,6 +166,7 @@ pub fn prove_sequential(cx: &mut Ctx<'_>) -> Result<SequentialModel, NotSequenti
     let accepts_all_inputs = proof.idle.iter().all(|&loc| accepts_all_inputs(cx, &proof.start, loc));
     let pure_operations = find_pure_operations(cx.sts, &proof.paths, &proof.start, &live);
     let SequenceProof { paths, idle, start, .. } = proof;
+    // The analysis of carried fields reads the paths of the finished model, so they are put in last.
     let carried = CarriedFields::default();
     let mut model =
         SequentialModel { paths, idle, start, live, accepts_all_inputs, carried, pure_operations };
@@ -219,6 +221,7 @@ impl SequenceProof {
     /// Checks that nothing is sent before the first input.
     fn check_start(&mut self, cx: &mut Ctx<'_>) -> Result<(), NotSequential> {
         let initial = SymState::initial(cx);
+        // The base of the induction; `follow_operations` is its step.
         let ends = settle(cx, initial, SequenceRule::OutputFirst, 0)?;
         ends.into_iter().for_each(|state| self.add_idle(state.loc));
         Ok(())
@@ -239,7 +242,7 @@ impl SequenceProof {
             cx.pool.conjuncts(quiet).into_iter().filter(|&f| !cx.pool.is_true(f)).collect();
         let before = SymState { loc, store: self.start.clone(), path, depth: 0 };
         for (id, gate) in switches_at(cx.sts, loc, GateKind::is_input) {
-            if let Some(state) = take(cx, &before, id)? {
+            if let Some(state) = take_if_possible(cx, &before, id)? {
                 self.follow_busy(cx, state, OperationStart { loc, gate, switch: id }, 0)?;
             }
         }
@@ -255,24 +258,24 @@ impl SequenceProof {
         steps: usize,
     ) -> Result<(), NotSequential> {
         if steps > MAX_INTERNAL_STEPS {
-            return Err(NotSequential::at(start.switch, SequenceRule::InternalLoop));
+            return Err(NotSequential::at_switch(start.switch, SequenceRule::InternalLoop));
         }
         for (id, _) in switches_at(cx.sts, state.loc, GateKind::is_input) {
-            if take(cx, &state, id)?.is_some() {
-                return Err(NotSequential::at(id, SequenceRule::InputWhileBusy));
+            if take_if_possible(cx, &state, id)?.is_some() {
+                return Err(NotSequential::at_switch(id, SequenceRule::InputWhileBusy));
             }
         }
         // No input may be accepted before the answer (above), and the answer must come: some output or internal step is
         // enabled whatever the values are.
         check_answered(cx, &state, start.switch)?;
         for (id, gate) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Output) {
-            let Some(answered) = take(cx, &state, id)? else { continue };
+            let Some(answered) = take_if_possible(cx, &state, id)? else { continue };
             for end in settle(cx, answered, SequenceRule::SecondOutput, 0)? {
                 self.add_path(start, gate, end)?;
             }
         }
         for (id, _) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Internal) {
-            if let Some(next) = take(cx, &state, id)? {
+            if let Some(next) = take_if_possible(cx, &state, id)? {
                 self.follow_busy(cx, next, start, steps + 1)?;
             }
         }
@@ -286,7 +289,7 @@ impl SequenceProof {
         end: SymState,
     ) -> Result<(), NotSequential> {
         if self.paths.len() >= MAX_PATHS {
-            return Err(NotSequential::at(start.switch, SequenceRule::TooManyPaths));
+            return Err(NotSequential::at_switch(start.switch, SequenceRule::TooManyPaths));
         }
         self.add_idle(end.loc);
         self.paths.push(OperationPath {
@@ -317,16 +320,16 @@ fn settle(
     steps: usize,
 ) -> Result<Vec<SymState>, NotSequential> {
     for (id, _) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Output) {
-        if take(cx, &state, id)?.is_some() {
-            return Err(NotSequential::at(id, rule));
+        if take_if_possible(cx, &state, id)?.is_some() {
+            return Err(NotSequential::at_switch(id, rule));
         }
     }
     let mut ends = Vec::new();
     for (id, _) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Internal) {
         if steps > MAX_INTERNAL_STEPS {
-            return Err(NotSequential::at(id, SequenceRule::InternalLoop));
+            return Err(NotSequential::at_switch(id, SequenceRule::InternalLoop));
         }
-        if let Some(next) = take(cx, &state, id)? {
+        if let Some(next) = take_if_possible(cx, &state, id)? {
             ends.extend(settle(cx, next, rule.clone(), steps + 1)?);
         }
     }
@@ -342,11 +345,16 @@ fn switches_at(sts: &Sts, loc: LocId, want: impl Fn(GateKind) -> bool) -> Vec<(S
 }
 
 /// Takes a switch; `None` if it is refuted.
-fn take(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Result<Option<SymState>, NotSequential> {
+fn take_if_possible(
+    cx: &mut Ctx<'_>,
+    state: &SymState,
+    id: SwitchId,
+) -> Result<Option<SymState>, NotSequential> {
     match take_switch(cx, state, id) {
         SwitchStep::Taken(next) => Ok(Some(next)),
         SwitchStep::Refuted => Ok(None),
-        SwitchStep::Doubtful(_, why) => Err(NotSequential::at(id, SequenceRule::Undecided(why))),
+        // An open question refuses the model: see the promises.
+        SwitchStep::Doubtful(_, why) => Err(NotSequential::at_switch(id, SequenceRule::Undecided(why))),
     }
 }
 
@@ -359,8 +367,8 @@ fn check_answered(cx: &mut Ctx<'_>, state: &SymState, input: SwitchId) -> Result
     facts.push(stuck);
     match decide_by_sizes(cx, &facts) {
         SolverDecision::Unsat => Ok(()),
-        SolverDecision::Sat => Err(NotSequential::at(input, SequenceRule::NoAnswer)),
-        SolverDecision::Unknown(why) => Err(NotSequential::at(input, SequenceRule::Undecided(why))),
+        SolverDecision::Sat => Err(NotSequential::at_switch(input, SequenceRule::NoAnswer)),
+        SolverDecision::Unknown(why) => Err(NotSequential::at_switch(input, SequenceRule::Undecided(why))),
     }
 }
 
@@ -407,6 +415,7 @@ fn find_pure_operations(
         let mut values = path.store.iter(sts).zip(start.terms());
         let keeps = path.start == path.end
             && values.all(|((var, after), &before)| after == before || !live.is_live(path.end, var));
+        // All paths of a pair must keep the state. A pair without paths never occurs, and is in no entry.
         *is_pure.entry((path.input, path.output)).or_insert(true) &= keeps;
     }
     let gates = || sts.gates.ids();

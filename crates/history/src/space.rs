@@ -118,7 +118,7 @@ struct PlaceFacts {
 impl<'c, 'm> StateSpace<'c, 'm> {
     /// Makes the space with the initial states of the model.
     pub fn new(cx: &'c mut Ctx<'m>, model: &'c SequentialModel) -> Self {
-        let places = cx.sts.locations.ids().map(|loc| PlaceFacts::collect(cx, model, loc)).collect();
+        let places = cx.sts.locations.ids().map(|loc| PlaceFacts::of_location(cx, model, loc)).collect();
         let mut space = Self {
             cx,
             model,
@@ -140,7 +140,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         space.beliefs.insert(Box::new([u32::MAX]));
         debug_assert_eq!(space.beliefs.len(), 2, "the constants are the first two beliefs");
         let initial = concrete::initial_state(space.cx.pool, space.cx.sts);
-        let closed = space.close(initial.into_iter().collect());
+        let closed = space.close_under_steps(initial.into_iter().collect());
         space.start = space.intern_belief(&closed);
         space
     }
@@ -213,7 +213,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             // A pure operation is placed at once, which is better.
             self.overwriting.push(!is_pure && self.overwrites(gates.0, gates.1));
         }
-        OperationClassId(number(at))
+        OperationClassId(id_number(at))
     }
 
     /// Returns the messages of a class.
@@ -323,7 +323,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
 
     /// Returns the number of a state.
     pub(crate) fn number_of(&mut self, state: ConcreteState) -> u32 {
-        number(self.states.insert_full(state).0)
+        id_number(self.states.insert_full(state).0)
     }
 
     /// Returns the transition system.
@@ -345,10 +345,10 @@ impl<'c, 'm> StateSpace<'c, 'm> {
     pub(crate) fn answered_steps(&mut self, state: u32, input: &Label) -> Vec<(Label, Vec<u32>)> {
         let before = self.states[state as usize].clone();
         let mut found = Vec::new();
-        for busy in self.take(&before, input).map(|busy| self.close_states(busy)).unwrap_or_default() {
+        for busy in self.take_label(&before, input).map(|busy| self.close_states(busy)).unwrap_or_default() {
             for answer in self.answers_of(&busy) {
-                let answered = self.take(&busy, &answer).unwrap_or_default();
-                found.push((answer, self.close(answered)));
+                let answered = self.take_label(&busy, &answer).unwrap_or_default();
+                found.push((answer, self.close_under_steps(answered)));
             }
         }
         found
@@ -377,28 +377,28 @@ impl<'c, 'm> StateSpace<'c, 'm> {
         let OperationClass { input, output } = &*messages;
         // An operation is its input, internal steps, its answer, and internal steps again: the model is idle before and
         // after (see `sequential`), so nothing else can come between.
-        let busy = take(self.cx, &self.states[state as usize], input, &mut self.lost)?;
+        let busy = states_after_label(self.cx, &self.states[state as usize], input, &mut self.lost)?;
         let mut answered = Vec::new();
         for state in self.close_states(busy) {
             match output {
-                Some(output) => answered.extend(self.take(&state, output).unwrap_or_default()),
+                Some(output) => answered.extend(self.take_label(&state, output).unwrap_or_default()),
                 None => {
                     for answer in self.answers_of(&state) {
-                        answered.extend(self.take(&state, &answer).unwrap_or_default());
+                        answered.extend(self.take_label(&state, &answer).unwrap_or_default());
                     }
                 }
             }
         }
-        Some(self.close(answered))
+        Some(self.close_under_steps(answered))
     }
 
     /// Returns the states after `label`; `None` if no switch can be taken with it.
-    fn take(&mut self, state: &ConcreteState, label: &Label) -> Option<Vec<ConcreteState>> {
-        take(self.cx, state, label, &mut self.lost)
+    fn take_label(&mut self, state: &ConcreteState, label: &Label) -> Option<Vec<ConcreteState>> {
+        states_after_label(self.cx, state, label, &mut self.lost)
     }
 
     /// Returns the numbers of the states after any number of internal steps.
-    fn close(&mut self, states: Vec<ConcreteState>) -> Vec<u32> {
+    fn close_under_steps(&mut self, states: Vec<ConcreteState>) -> Vec<u32> {
         let closed = self.close_states(states);
         let mut numbers: Vec<u32> = closed.into_iter().map(|state| self.number_of(state)).collect();
         numbers.sort_unstable();
@@ -447,8 +447,8 @@ impl<'c, 'm> StateSpace<'c, 'm> {
             numbers = &numbers[..MAX_BELIEF_STATES];
         }
         match self.beliefs.get_index_of(numbers) {
-            Some(at) => BeliefId(number(at)),
-            None => BeliefId(number(self.beliefs.insert_full(numbers.into()).0)),
+            Some(at) => BeliefId(id_number(at)),
+            None => BeliefId(id_number(self.beliefs.insert_full(numbers.into()).0)),
         }
     }
 
@@ -505,7 +505,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
 
 /// Returns the states after `label`; `None` if no switch can be taken with it. If that could not be evaluated, states
 /// may be missing.
-fn take(
+fn states_after_label(
     cx: &Ctx<'_>,
     state: &ConcreteState,
     label: &Label,
@@ -523,7 +523,7 @@ fn take(
 }
 
 impl PlaceFacts {
-    fn collect(cx: &Ctx<'_>, model: &SequentialModel, loc: LocId) -> Self {
+    fn of_location(cx: &Ctx<'_>, model: &SequentialModel, loc: LocId) -> Self {
         let is_internal = |kind| kind == GateKind::Internal;
         let has_internal_steps =
             cx.sts.switches_from(loc).any(|(_, switch)| is_internal(cx.sts.kind_of(switch)));
@@ -540,6 +540,6 @@ fn gate_of(label: &Label) -> Option<GateId> {
     }
 }
 
-fn number(at: usize) -> u32 {
+fn id_number(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than 2^32 states, beliefs or classes")
 }

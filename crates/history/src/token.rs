@@ -28,6 +28,7 @@ pub(crate) const MAX_FIELDS: usize = 8;
 
 /// Returns token `number` for the carried field `field`; `None` for a sort that carries none.
 pub(crate) fn token_value(sort: Sort, number: u32, field: usize) -> Option<Value> {
+    // Number and field in one code, so that a value tells both without a table.
     let code = i64::from(number) * MAX_FIELDS as i64 + field as i64;
     match sort {
         Sort::Int if code < COUNT => Some(Value::int(FIRST + code)),
@@ -77,6 +78,7 @@ fn collect_tokens(value: &Value, found: &mut Vec<u32>) {
             Items::List(items) | Items::Set(items) => {
                 items.iter().for_each(|item| collect_tokens(item, found))
             }
+            // Keys are compared, so they are never carried and hold no tokens.
             Items::Map(items) => items.iter().for_each(|(_, value)| collect_tokens(value, found)),
         },
         value => {
@@ -117,7 +119,13 @@ fn replace_in(held: &Value, value: &dyn Fn(u32, usize, &Value) -> Value) -> Valu
         Value::Collection(collection) => {
             let items = match &collection.items {
                 Items::List(items) => Items::List(items.iter().map(|item| replace_in(item, value)).collect()),
-                Items::Set(items) => Items::Set(items.clone()),
+                Items::Set(items) => {
+                    debug_assert!(
+                        !items.iter().any(has_token),
+                        "items of sets are compared and never carried"
+                    );
+                    Items::Set(items.clone())
+                }
                 Items::Map(items) => Items::Map(
                     items.iter().map(|(key, held)| (key.clone(), replace_in(held, value))).collect(),
                 ),
@@ -145,6 +153,7 @@ pub(crate) fn match_values(allowed: &[Value], seen: &[Value]) -> Option<ShownVal
 
 fn match_value(allowed: &Value, seen: &Value, shown: &mut ShownValues) -> bool {
     if let Some(token) = token_of(allowed) {
+        // A token that is shown twice has one value.
         return shown.entry(token).or_insert_with(|| seen.clone()) == seen;
     }
     match (allowed, seen) {

@@ -26,6 +26,8 @@ fn list_events(history: &History) -> Vec<(u32, Option<u64>, WrittenEvent<'_>)> {
             events.push((answer.ret, answer.returned_ns, WrittenEvent::Answer(operation, &answer.output)));
         }
     }
+    // Calls and returns have positions of their own among all events, so this restores the order in which they
+    // came.
     events.sort_by_key(|event| event.0);
     events
 }
@@ -51,6 +53,7 @@ pub fn write_lines(history: &History, write_message: MessageWriter<'_>) -> Strin
         if !args.is_empty() {
             line.insert("args".to_owned(), Json::Object(args));
         }
+        // Histories that were not recorded with a clock have no instants.
         line.extend(ns.map(|ns| ("at".to_owned(), json!(ns))));
         text.push('\n');
         text.push_str(&Json::Object(line).to_string());
@@ -72,6 +75,7 @@ pub fn write_edn(history: &History, mapping: &HistoryMapping, write_message: Mes
             WrittenEvent::Answer(operation, output) => (operation, Some(output)),
         };
         let call = write_message(&operation.input);
+        // The mapping is from operations to messages; here it is read backwards, by the message of the call.
         let known = mapping.operations.iter().find(|(_, known)| known.call.label == call.0);
         let name = known.map_or(call.0.as_str(), |(name, _)| name.as_str());
         let answer = output.map(write_message);
@@ -87,9 +91,11 @@ pub fn write_edn(history: &History, mapping: &HistoryMapping, write_message: Mes
         let mut fields = Map::new();
         place_fields(&mut fields, known.map(|(_, known)| &known.call), &call.1);
         if let Some((_, args)) = answer.as_ref().filter(|(_, args)| !args.is_empty()) {
+            // The answer's own fields replace the value of the call; other keys that the mapping fills stay.
             fields.remove("value");
             place_fields(&mut fields, message, args);
         }
+        // Jepsen's events always have a value.
         fields.entry("value").or_insert(Json::Null);
         let client = &history.clients[operation.client as usize];
         let process = if are_numbers { client.to_string() } else { operation.client.to_string() };
@@ -116,6 +122,8 @@ fn place_fields(fields: &mut Map<String, Json>, mapping: Option<&MessageMapping>
     };
     for (field, path) in &mapping.args {
         let Some((first, rest)) = path.steps().split_first() else { continue };
+        // Several fields may lie inside one value, such as the pair of an operation on a key: each is put into what
+        // is there.
         let value = args.get(field).cloned().unwrap_or(Json::Null);
         put_at(fields.entry(first.clone()).or_insert(Json::Null), rest, value);
     }

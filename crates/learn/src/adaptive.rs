@@ -3,7 +3,7 @@
 //! A decision holds the states that are still possible and where each would be now. A word is chosen that says most
 //! for its cost, where states that would meet without having been distinguished count as another run. Decisions are
 //! made when they are needed and kept until beliefs have changed. This is the greedy construction of adaptive
-//! distinguishing sequences [LeeYannakakis94] on a machine with gaps.
+//! distinguishing sequences \[LeeYannakakis94] on a machine with gaps.
 
 use ioxide_fsm::mealy::{InputId, OutputId, StateId};
 use ioxide_fsm::word::Word;

@@ -83,7 +83,10 @@ impl<Q> Default for QuestionQueue<Q> {
 impl<Q: WorkerQuestion> QuestionQueue<Q> {
     /// Adds a batch; returns its number.
     fn add_batch(&self, questions: &[Q]) -> u64 {
+        // A thread that panicked held the lock for one push or pop at most, so the queue is whole all the same.
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        // Batches are numbered from 1, so that an answer that comes late is known from those of the batch that is
+        // asked.
         waiting.batches += 1;
         let batch = waiting.batches;
         let placed = questions.iter().cloned().enumerate();
@@ -192,6 +195,8 @@ impl<'a, Q: WorkerQuestion, E: From<CopyLost> + Send> WorkerPool<'a, Q, E> {
             trouble: None,
             keep,
         };
+        // The caller works too: it takes an answer if one has come, otherwise a question, and waits only when all
+        // that is left is being answered. After the first error nothing more is asked.
         while sheet.missing > 0 && sheet.trouble.is_none() {
             let found = match self.found.try_recv() {
                 Ok(found) => found,
@@ -200,11 +205,12 @@ impl<'a, Q: WorkerQuestion, E: From<CopyLost> + Send> WorkerPool<'a, Q, E> {
                     // The rest is under way.
                     None => match self.found.recv() {
                         Ok(found) => found,
+                        // All copies are gone, and `into_answers` finds that answers are missing.
                         Err(_) => break,
                     },
                 },
             };
-            sheet.note(found);
+            sheet.note_answer(found);
         }
         self.collect_answers(&mut sheet);
         sheet.into_answers()
@@ -217,9 +223,10 @@ impl<'a, Q: WorkerQuestion, E: From<CopyLost> + Send> WorkerPool<'a, Q, E> {
         K: FnMut(&Q::Answer) -> Result<(), E>,
     {
         let dropped = self.queue.clear();
+        // What was dropped stays missing; only the difference is under way.
         while sheet.missing > dropped {
             match self.found.recv_timeout(ANSWER_GRACE) {
-                Ok(found) => sheet.note(found),
+                Ok(found) => sheet.note_answer(found),
                 Err(_) => return,
             }
         }
@@ -238,12 +245,14 @@ struct AnswerSheet<A, E, K> {
 
 impl<A, E: From<CopyLost>, K: FnMut(&A) -> Result<(), E>> AnswerSheet<A, E, K> {
     /// Puts an answer in its place; one of an earlier batch is kept and has none.
-    fn note(&mut self, found: WorkerAnswer<A, E>) {
+    fn note_answer(&mut self, found: WorkerAnswer<A, E>) {
+        debug_assert!(found.place.batch <= self.batch, "nobody answers a batch that was not asked");
         let is_late = found.place.batch != self.batch;
         if is_late && found.said.is_err() {
             // That batch ended with an error already.
             return;
         }
+        // Counted before it is looked at: a question answered with an error is not under way any more.
         self.missing -= usize::from(!is_late);
         match found.said.and_then(|run| (self.keep)(&run).map(|()| run)) {
             Ok(run) if !is_late => self.heard[found.place.at] = Some(run),
@@ -308,6 +317,7 @@ fn run_worker<Q: WorkerQuestion, E: From<CopyLost>>(
             }
         }
     });
+    // One question gets the error, so that the caller hears of it; the other copies answer the rest.
     if let Err(error) = done {
         refuse_question(queue, tell, error);
     }

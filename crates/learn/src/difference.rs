@@ -95,6 +95,8 @@ pub fn difference(old: &Mealy, new: &Mealy) -> MachineDifference {
     while let Some((pair, word)) = pairs.queue.pop_front() {
         for input in old.inputs() {
             let (before, after) = (old.edge(pair.0, input), new.edge(pair.1, input));
+            // A queue: pairs come in the order of their shortest words, so a word is a shortest one for the pair it
+            // leads to.
             let mut longer = word.clone();
             longer.push(input);
             if before.map(|edge| edge.output) != after.map(|edge| edge.output) {
@@ -106,6 +108,7 @@ pub fn difference(old: &Mealy, new: &Mealy) -> MachineDifference {
                     new: after.map(|edge| edge.output),
                 });
             } else if let (Some(before), Some(after)) = (before, after) {
+                // Only behind equal answers: after different ones the states need not correspond.
                 pairs.add_pair((before.next, after.next), longer);
             }
         }
@@ -144,6 +147,7 @@ impl StatePairs {
     fn match_states(&self) -> Vec<StatePair> {
         let mut matched: Vec<StatePair> = Vec::new();
         for &pair in &self.order {
+            // A state that meets several others keeps the one that the shortest word leads to.
             if !matched.iter().any(|known| known.0 == pair.0 || known.1 == pair.1) {
                 matched.push(pair);
             }

@@ -71,6 +71,7 @@ impl<'a> LearnedDraft<'a> {
         let states =
             state_names(machine.n_states(), &machine_moves(machine), answers.names().outputs.as_slice());
         let moves = machine.states().flat_map(|state| machine.inputs().map(move |input| (state, input)));
+        // `support` has an entry for every state and input in this order, also where the machine has no edge.
         let way = |(number, (state, input)): (usize, (StateId, InputId))| {
             let edge = machine.edge(state, input)?;
             let seen = support.and_then(|all| all.get(number)).copied().unwrap_or(0);
@@ -113,6 +114,8 @@ impl<'a> LearnedDraft<'a> {
     pub fn write_model(&self, head: &DraftHead<'_>) -> Result<String, DraftError> {
         let model = &self.messages.model;
         let mut text = head.write(model)?;
+        // The first state of a model is its initial one: with a preamble, the state that sends the preamble comes
+        // first.
         let mut owed = OwedAnswers::default();
         if !self.messages.preamble.is_empty() {
             let first = owed.state_for(&label_texts(model, &self.messages.preamble), &self.states[0]);
@@ -128,6 +131,7 @@ impl<'a> LearnedDraft<'a> {
 
     fn write_state(&self, state: usize, owed: &mut OwedAnswers) -> String {
         let mut text = format!("\nstate {} {{\n", self.states[state]);
+        // A state behind the end of the connection has only moves that nothing answers; they would be noise.
         let is_over = self.is_over(state);
         for way in self.ways.iter().filter(|way| way.from == state && !is_over) {
             let answer = label_texts(&self.messages.model, self.answer_labels(way.output));
@@ -152,6 +156,7 @@ impl<'a> LearnedDraft<'a> {
             _ => false,
         };
         let into = || self.ways.iter().filter(|way| way.to == state && way.from != state);
+        // The initial state may have no way into it, and is not over for that.
         into().next().is_some() && into().all(|way| ends(way.output))
     }
 
@@ -161,6 +166,7 @@ impl<'a> LearnedDraft<'a> {
         if !self.is_counted {
             return String::new();
         }
+        // The moves of the same state by the same input, this one included.
         let alike = self.ways.iter().filter(|other| (other.from, other.input) == (way.from, way.input));
         let all: u64 = alike.map(|other| other.seen).sum();
         match way.seen {
@@ -224,17 +230,21 @@ pub(crate) struct OwedAnswers {
 impl OwedAnswers {
     /// The state to go to for `answer` to come and `target` to follow.
     pub fn state_for(&mut self, answer: &[String], target: &str) -> String {
+        // From the last message to the first: the state behind a message must have its name before the message
+        // leads there.
         let Some((said, rest)) = answer.split_first() else { return target.to_owned() };
         let after = self.state_for(rest, target);
         let key = (said.to_owned(), after.clone());
         if let Some(name) = self.names.get(&key) {
             return name.clone();
         }
+        // The name of the message without the conditions on its fields; two messages of one name need two states.
         let message = said.split(" when ").next().and_then(|it| it.split(" { ").next()).unwrap_or(said);
         let short = identifier(message).filter(|name| name.len() <= MAX_NAME);
         let wanted = short.map(|short| format!("owes_{short}_to_{after}"));
-        let is_free = |name: &String| self.texts.iter().all(|(known, _)| known != name);
-        let wanted = wanted.filter(is_free).unwrap_or_else(|| format!("owes_{}", self.texts.len()));
+        // A name stays taken when `take_state` has moved the text of its state to the front.
+        let is_free = |name: &String| self.names.values().all(|known| known != name);
+        let wanted = wanted.filter(is_free).unwrap_or_else(|| format!("owes_{}", self.names.len()));
         self.texts.push((wanted.clone(), format!("\nstate {wanted} {{\nemit {said} -> {after}\n}}\n")));
         self.names.insert(key, wanted.clone());
         wanted
@@ -262,6 +272,7 @@ fn copy_declarations(path: &str, text: &str) -> String {
     let mut sources = Sources::new();
     let file = sources.add(path, text);
     let (tree, _) = ioxide_lang::parse(&sources, file);
+    // What the file imports is declared in another file, which the draft does not copy.
     let shared = tree.preamble.into_iter().filter_map(|item| match item {
         PreambleItem::Item(item) => Some(*item),
         PreambleItem::Use(_) => None,
@@ -276,6 +287,7 @@ fn copy_declarations(path: &str, text: &str) -> String {
         )
     });
     let mut text: String = types.iter().map(|item| format!("{}\n", text_of(item))).collect();
+    // Constants that a declaration may use, found by their name in its text: one too many does no harm.
     for item in others {
         if let ItemKind::Const(constant) = &item.kind
             && text.contains(&constant.name.text)
@@ -291,6 +303,7 @@ fn plain_declarations(model: &Model) -> Result<String, DraftError> {
     let mut text = String::new();
     for (id, gate) in model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal) {
         let infos: Vec<_> = gate.fields.iter().map(|&field| model.pool.var_info(field)).collect();
+        // A type of the model would have to be declared too, and there is no text to copy it from.
         let is_plain = |sort: Sort| !matches!(sort, Sort::Data(_) | Sort::Collection(_));
         let names_fit = is_quotable(&gate.name) && infos.iter().all(|info| is_quotable(&info.name));
         if !names_fit || !infos.iter().all(|info| is_plain(info.sort)) {
@@ -312,4 +325,33 @@ fn plain_declarations(model: &Model) -> Result<String, DraftError> {
 /// Returns `text` as a string literal of the language.
 fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Defect: the state of the preamble is written first, and another state got its name then.
+    #[test]
+    fn states_that_were_taken_keep_their_names() {
+        let mut owed = OwedAnswers::default();
+        let mut state_for = |answer: &str| {
+            let name = owed.state_for(&[answer.to_owned()], "idle");
+            owed.take_state(&name);
+            name
+        };
+        let long = "a".repeat(MAX_NAME + 1);
+        let names = [
+            state_for("hello when n == 1"),
+            state_for("hello when n == 2"),
+            state_for(&long),
+            state_for(&format!("{long} when n == 1")),
+        ];
+        assert_eq!(names, ["owes_hello_to_idle", "owes_1", "owes_2", "owes_3"]);
+        assert_eq!(
+            state_for("hello when n == 1"),
+            "owes_hello_to_idle",
+            "the same answer has the same state"
+        );
+    }
 }

@@ -117,6 +117,8 @@ pub fn key_by_ways(mut drawing: HypothesisDrawing) -> HypothesisDrawing {
     if let Some(first) = ways.first_mut() {
         *first = Some(String::new());
     }
+    // Breadth first, so that the way to a state is a shortest one. Numbers of states change from machine to machine,
+    // the ways mostly do not, so a page can tell which state stayed.
     let mut queue = VecDeque::from([0]);
     while let Some(at) = queue.pop_front() {
         for it in drawing.moves.iter().filter(|it| it.from == at) {

@@ -3,7 +3,7 @@
 //! The *basis* holds nodes of the tree that are pairwise apart: states of the system, each with the word that reaches
 //! it. A transition of a basis state leads to a node of the tree (the *frontier*, or the basis again); once that
 //! node is believed to be a basis state, words are predicted on from there. Predictions choose what to ask; that two
-//! states differ is only ever concluded from the tree itself [VGRW22].
+//! states differ is only ever concluded from the tree itself \[VGRW22].
 
 use ioxide_fsm::mealy::{InputId, OutputId, StateId};
 use ioxide_fsm::word::Word;

@@ -1,9 +1,9 @@
 //! The learner: grows the observation tree until it folds into one complete machine.
 //!
-//! It follows L# [VGRW22, Algorithm 1]: a frontier node that is apart from all basis states becomes one, a move that
+//! It follows L# \[VGRW22, Algorithm 1]: a frontier node that is apart from all basis states becomes one, a move that
 //! was never asked is asked, a counterexample is cut in halves until it shows that a frontier node is not the state it
 //! was taken for. It is lazier than L#: every move is asked once, with an adaptive word behind it that tells most
-//! basis states apart ([`crate::adaptive`]), and where that leaves several the likeliest is believed until something
+//! basis states apart (`crate::adaptive`), and where that leaves several the likeliest is believed until something
 //! speaks against it. What is left in doubt is asked before a hypothesis is tested ([`Learner::settle_next`]).
 //!
 //! *Promises.* Basis states are pairwise apart, so a hypothesis never has more states than the system. A hypothesis

@@ -5,7 +5,7 @@
 //! for `k` extra states is passed only by systems that are the hypothesis or have more than `n + k` states
 //! ([`ioxide_fsm::suite`]). The one for none is applied too: it promises nothing new, but its words are long and few,
 //! and find many of the states that are missing before a suite for more states must be made. Tests come in random
-//! order, newer ones sooner ([`pool`]). A test that is in the tree costs nothing, and a test ends at its first
+//! order, newer ones sooner (`pool`). A test that is in the tree costs nothing, and a test ends at its first
 //! surprise.
 //!
 //! With a new state a new suite is made. Nothing is promised before a whole suite for the final hypothesis was passed.
@@ -174,7 +174,7 @@ pub type LearningWatch<'w, L> =
 /// Asks a suite of `reference`, such as an earlier version of the system: where the system is equivalent to it, most
 /// of what there is to learn is known then, and where it is not, little is lost, since the tests of a hypothesis ask
 /// much of it anyway. `inputs` maps each input of the reference to one of the system; a word ends at the first
-/// without. After [KJR24], with a suite of the reference in the place of its separate rules.
+/// without. After \[KJR24], with a suite of the reference in the place of its separate rules.
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.

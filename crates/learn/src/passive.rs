@@ -1,6 +1,6 @@
 //! A machine from recorded runs, without a system to ask.
 //!
-//! State merging with evidence, blue fringe [LPP98] on Mealy machines: the runs form a tree; states already found are
+//! State merging with evidence, blue fringe \[LPP98] on Mealy machines: the runs form a tree; states already found are
 //! *red*, their children *blue*. A blue node is merged with the red state whose answers agree with it most often,
 //! counted after folding the two subtrees; one that agrees with none becomes red. What was never seen stays open:
 //! the machine has no answer there.

@@ -108,6 +108,7 @@ pub fn certain_prefix(trace: &Trace, one_answer: bool, preamble: &[Label]) -> Da
     let mut run = DataRun::new();
     let is_said = |label: &&Label| matches!(label, Label::Output(..));
     let greeting = labels.iter().take_while(is_said).count();
+    // A system that greeted otherwise may have been in another state: none of its answers is used.
     if labels[..greeting] != *preamble {
         return run;
     }
@@ -132,6 +133,7 @@ pub fn certain_prefix(trace: &Trace, one_answer: bool, preamble: &[Label]) -> Da
 /// Returns the runs to learn from and those to check with: every n-th is held out.
 fn hold_out_runs(runs: Vec<IoWord>, percent: u8) -> (Vec<IoWord>, Vec<IoWord>) {
     let share = usize::from(percent);
+    // Spread over all runs, so that runs of one kind, which tend to follow each other, are not all held out.
     let is_held = |i: usize| (i + 1) * share / 100 > i * share / 100;
     let (mut kept, mut held) = (Vec::new(), Vec::new());
     for (i, run) in runs.into_iter().enumerate() {
@@ -154,6 +156,7 @@ impl TraceMachineReader<'_> {
             match label {
                 Label::Input(..) => run.push((self.intern_input(label), Vec::new())),
                 Label::Output(..) => {
+                    // Outputs before the first input have no input that they answer.
                     if let Some((_, said)) = run.last_mut() {
                         said.push(label.clone());
                     }

@@ -8,8 +8,8 @@
 //! values, with complete suites; [`compare`] decides whether two such machines are the same; [`guards`] turns regions
 //! of values into the few comparisons that matter, for people to read.
 //!
-//! The idea of locations with memorable values follows [CHJS16]; observations are kept in one tree, and states are only
-//! distinguished by what was seen, as in [`crate::tree`].
+//! The idea of locations with memorable values follows \[CHJS16]; observations are kept in one tree, and states are
+//! only distinguished by what was seen, as in [`crate::tree`].
 
 pub mod compare;
 pub mod guards;

@@ -2,8 +2,8 @@
 //!
 //! The machine is *observable*: an input and its answer lead to one state. Every question is repeated, so that an
 //! answer that comes in a share of `p` of all cases is missed with probability `(1 - p)^n` after `n` repetitions.
-//! States are distinguished by the sets of answers to a few words, as in tables of L* [Angluin87]; walks look for a run
-//! that the draft does not have, and its endings become such words.
+//! States are distinguished by the sets of answers to a few words, as in tables of L* \[Angluin87]; walks look for a
+//! run that the draft does not have, and its endings become such words.
 //!
 //! *Promises.* The draft has every run of the last round of walks, unless the watch broke off. Nothing is promised
 //! beyond: a rare answer may have been missed.

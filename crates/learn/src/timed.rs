@@ -2,7 +2,7 @@
 //!
 //! Beside its inputs the system is given `wait`: nothing, for as long as it takes until something comes. What comes
 //! then is an answer like any other, with its delay; delays that differ by no more than the tolerance are the same. So
-//! a system with a timer is a machine, as in [VEB23]. Afterwards every move that leads from one state with a running
+//! a system with a timer is a machine, as in \[VEB23]. Afterwards every move that leads from one state with a running
 //! timer to another is made once more when half of the delay is over: what is left then says whether the move starts
 //! the timer again.
 
@@ -78,6 +78,7 @@ impl<E> TimedSession<'_, E> {
         let n_inputs = messages.inputs.len();
         let machine = TimedMachine::new(messages, system, settings);
         watcher.notify(LearningEvent::Begun { inputs: n_inputs, most_extra: test.extra.unwrap_or(0) });
+        // One more input than there are messages: the last one is to wait.
         let mut observer = SystemObserver::new(machine, n_inputs + 1, Vec::new());
         let learned = learn_watched(&mut observer, &test, watcher).map_err(|error| match error {
             LearnError::System(error) => TimedSessionError::System(error),
@@ -92,6 +93,8 @@ impl<E> TimedSession<'_, E> {
             watcher.notify(LearningEvent::Drawn(drawing));
             watcher.notify(LearningEvent::Guaranteed(describe_guarantee(settings, learned.guarantee)));
         }
+        // The machine is final, so the timers do not change what was learned; they only say how to draw it with
+        // clocks.
         let starts =
             TimerStarts::find_timers(&learned.machine, &mut observer).map_err(TimedSessionError::System)?;
         let SystemObserver { live, effort, .. } = observer;
@@ -140,6 +143,7 @@ impl TimerStarts {
         let mut starts = Self::default();
         for state in machine.states() {
             for input in machine.inputs() {
+                // The delay after which something comes if the state was entered just now; `None` if nothing comes.
                 let due = |state: StateId| {
                     let edge = machine.edge(state, wait)?;
                     observer.live.seen.delay(edge.output)
@@ -155,6 +159,11 @@ impl TimerStarts {
                 starts.moves.push(does);
             }
         }
+        debug_assert_eq!(
+            starts.moves.len(),
+            machine.n_states() * machine.n_inputs(),
+            "one entry for every move"
+        );
         Ok(starts)
     }
 
@@ -167,13 +176,18 @@ impl TimerStarts {
         input: InputId,
         (before, after): (Duration, Duration),
     ) -> Result<bool, TimedError<E>> {
+        // At half of the delay both answers are as far apart as they can be: a new timer has all of `after` left,
+        // an old one half less.
         let half = before / 2;
+        // The way, the move, and the wait behind it.
         observer.effort = observer.effort.plus(LearningEffort { resets: 1, symbols: way.len() as u64 + 2 });
         let left = observer.live.measure_delay(way, half, input)?;
         let tolerance = observer.live.settings.tolerance;
         let is_about = |due: Duration| left.is_some_and(|left| left.abs_diff(due) <= tolerance);
         let (is_new, is_old) = (is_about(after), is_about(after.saturating_sub(half)));
         self.unclear += usize::from(is_new == is_old);
+        // Where the measurement does not decide, the move counts as one that starts the timer; `unclear` says how
+        // often.
         Ok(is_new || !is_old)
     }
 }
@@ -182,6 +196,7 @@ impl TimerStarts {
 fn find_access_words(machine: &Mealy) -> Vec<Word> {
     let mut ways: Vec<Option<Word>> = vec![None; machine.n_states()];
     ways[machine.initial().index()] = Some(Word::new());
+    // Broadest first, so the first word that reaches a state is a shortest one.
     let mut queue = VecDeque::from([machine.initial()]);
     while let Some(state) = queue.pop_front() {
         let way = ways[state.index()].clone().unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! Two nodes are *apart* if some word was asked after both and answered differently; the word is a *witness*. Nodes
 //! that are apart are reached by words that lead to different states, whatever else the system does
-//! [VGRW22, Definition 2.6].
+//! \[VGRW22, Definition 2.6].
 //!
 //! An output that closes the conversation is a *sink*: the node behind it answers every input with the same
 //! output and stays, so nothing is asked there.

@@ -97,7 +97,7 @@ impl CollectionValue {
     #[must_use]
     pub fn at(&self, key: &Value) -> Option<&Value> {
         match &self.items {
-            Items::List(items) => items.get(position(key)?),
+            Items::List(items) => items.get(list_index(key)?),
             Items::Set(_) => None,
             Items::Map(entries) => {
                 let at = entries.search(|(known, _)| known.cmp(key)).ok()?;
@@ -112,7 +112,7 @@ impl CollectionValue {
     pub fn with(&self, key: &Value, value: Value) -> Self {
         let items = match &self.items {
             Items::List(items) => {
-                let at = position(key).unwrap_or(usize::MAX);
+                let at = list_index(key).unwrap_or(usize::MAX);
                 Items::List(items.with_replaced(at, value))
             }
             Items::Set(items) => Items::Set(items.clone()),
@@ -177,6 +177,6 @@ impl CollectionValue {
 }
 
 /// Returns `key` as a position; `None` if it is negative, too large, or no integer.
-fn position(key: &Value) -> Option<usize> {
+fn list_index(key: &Value) -> Option<usize> {
     key.as_int()?.to_i64().and_then(|n| usize::try_from(n).ok())
 }

@@ -171,6 +171,7 @@ impl Composition {
     pub fn message_of(&self, family: &str, index: Option<i64>, message: &str) -> Option<GateId> {
         let named = |of: &PartMessage| *of.family == *family && *of.message == *message;
         let owned = |owner: MessageOwner| match (owner, index) {
+            // The least number wins below.
             (MessageOwner::Only, None) => Some(0),
             (MessageOwner::Instance(at), Some(index)) if at == index => Some(0),
             // An instance with a message of its own does not speak by that of all.
@@ -294,6 +295,7 @@ impl Composer {
         }
         if let Some((var, data)) = control {
             let init = Some(self.pool.value(place_value(data, sts.initial)));
+            // Before the variables of the part itself, as in `own` below.
             self.sts.vars.push(StateVar { var, init, span: sts.locations[sts.initial].span });
         }
         let own = vars.iter().map(|var| var.var).chain(clocks.iter().map(|clock| clock.var));

@@ -1,7 +1,7 @@
 //! Concrete semantics: states with values, and the steps between them.
 //!
-//! The interpretation of a transition system as a labelled one ([FTW05] Def. 11, [BT19] Def. 8,
-//! [AT15] Def. 2.2): a state is a location with a value for every variable and clock; a switch
+//! The interpretation of a transition system as a labelled one (\[FTW05] Def. 11, \[BT19] Def. 8,
+//! \[AT15] Def. 2.2): a state is a location with a value for every variable and clock; a switch
 //! is enabled for field values that make its guard true, and leads to the updated state.
 //! Internal switches have no fields, so their closure needs evaluation only. The question of whether *some* output
 //! value makes a guard true needs a solver and is asked in `symex`.
@@ -97,6 +97,7 @@ fn holds_with(
     fields: &Valuation,
 ) -> Result<bool, EvalError> {
     let names = &sts.gates[switch.gate].fields;
+    // Checked before the guard, which may assume that its fields are of their sorts.
     let well_sorted = names.len() == values.len()
         && names.iter().zip(values).all(|(field, value)| pool.has_sort(value, pool.var_info(*field).sort));
     if state.loc != switch.source || !well_sorted {
@@ -128,6 +129,7 @@ fn update(
 ) -> Result<ConcreteState, EvalError> {
     let mut after = state.values.clone();
     for &(var, term) in &switch.update {
+        // All updates read the values before the switch: they happen at once.
         after.set(var, pool.eval(term, &(fields, &state.values))?);
     }
     for &clock in &switch.resets {
@@ -231,6 +233,7 @@ pub fn close_under<T: Clone + Ord, E>(
 pub fn advance_clocks(sts: &Sts, state: &ConcreteState, time: &Rational) -> ConcreteState {
     let mut after = state.clone();
     for clock in &sts.clocks {
+        // All clocks run at the same speed, also those that nothing reads any more.
         if let Some(Value::Real(now)) = state.values.get(clock.var) {
             after.values.set(clock.var, Value::Real(now + time));
         }

@@ -100,6 +100,7 @@ impl Int {
         if other.is_zero() {
             return self.clone();
         }
+        // From the quotient, so that the two always fit together.
         self - self.div(other) * other
     }
 
@@ -107,6 +108,7 @@ impl Int {
     #[must_use]
     pub fn gcd(&self, other: &Self) -> Self {
         match (self.to_i64(), other.to_i64()) {
+            // The absolute value of `i64::MIN` does not fit.
             (Some(a), Some(b)) if a != i64::MIN && b != i64::MIN => Self::from(a.gcd(&b)),
             _ => Self::from(self.to_big().gcd(&other.to_big())),
         }
@@ -169,6 +171,7 @@ impl Neg for &Int {
 
     fn neg(self) -> Int {
         match self.0 {
+            // `-i64::MIN` does not fit.
             Repr::Small(n) if n != i64::MIN => Int::from(-n),
             _ => Int::from(-self.to_big()),
         }
@@ -295,11 +298,14 @@ impl Rational {
 
     fn from_ratio(numer: Int, denom: Int) -> Self {
         let divisor = numer.gcd(&denom);
+        // A divisor with the sign of the denominator makes the denominator positive.
         let divisor = if denom.is_negative() { -divisor } else { divisor };
         if divisor == Int::ONE {
             return Self { numer, denom };
         }
-        Self { numer: numer.div(&divisor), denom: denom.div(&divisor) }
+        let (numer, denom) = (numer.div(&divisor), denom.div(&divisor));
+        debug_assert!(!denom.is_negative() && !denom.is_zero(), "the denominator is above zero");
+        Self { numer, denom }
     }
 
     /// The number above the bar.
@@ -365,6 +371,8 @@ impl Rational {
 
 /// Divides with enough bits that neither side overflows a double.
 fn num_rational_f64(numer: &BigInt, denom: &BigInt) -> f64 {
+    // Both sides are shifted alike; a double holds numbers of up to 1024 bits.
+    // The smaller of the two keeps the 53 bits of a double, unless the quotient is beyond 2^947 or below its inverse.
     let shift = numer.bits().max(denom.bits()).saturating_sub(1000);
     let (n, d) = (numer >> shift, denom >> shift);
     if d.is_zero() {
@@ -393,6 +401,7 @@ impl Add for &Rational {
     type Output = Rational;
 
     fn add(self, other: Self) -> Rational {
+        // The usual case, and without a greatest common divisor.
         if self.is_integer() && other.is_integer() {
             return Rational::from(&self.numer + &other.numer);
         }
@@ -455,6 +464,7 @@ impl fmt::Display for Rational {
         match decimal_places(&self.denom) {
             Some(0) => write!(f, "{}.0", self.numer),
             Some(places) => {
+                // The denominator divides the power of ten, so nothing is cut off.
                 let digits = self.numer.abs().to_big() * BigInt::from(10).pow(places) / self.denom.to_big();
                 let text = format!("{digits:0>width$}", width = places as usize + 1);
                 let (whole, fraction) = text.split_at(text.len() - places as usize);
@@ -501,6 +511,8 @@ impl FromStr for Rational {
             None => (text, 0),
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        // Bounded, since `1e999999999` in a message would take gigabytes. A sign behind the point would be taken
+        // for one of the whole number below.
         if exponent.unsigned_abs() > 4096 || fraction.starts_with(['+', '-']) {
             return Err(NotANumber);
         }

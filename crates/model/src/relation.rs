@@ -1,8 +1,8 @@
 //! Conformance relations: the criteria by which behaviour of a system is a failure.
 //!
-//! Both look at outputs and silences after suspension traces of the specification ([FTW05] Def. 6). They differ where
+//! Both look at outputs and silences after suspension traces of the specification (\[FTW05] Def. 6). They differ where
 //! a specification may be in several states and only some of them mention an input: ioco goes on with those that do,
-//! uioco ([BRT04]) allows everything from there on. A state that an internal step can
+//! uioco (\[BRT04]) allows everything from there on. A state that an internal step can
 //! leave does not count: it refuses nothing yet. On deterministic specifications, and on those that accept every input
 //! in every state, the two are the same; uioco never refutes what ioco allows.
 

@@ -110,6 +110,7 @@ impl<T> Sequence<T> {
                 Ordering::Less => tree = &branch.left,
                 Ordering::Equal => return Some(&branch.item),
                 Ordering::Greater => {
+                    // Positions on the right count from behind the item of the branch.
                     at -= before + 1;
                     tree = &branch.right;
                 }
@@ -168,6 +169,7 @@ impl<T: Hash> SequenceBranch<T> {
         if known != 0 {
             return known;
         }
+        // Relaxed accesses suffice: every thread computes the same number, and zero means that it is not known yet.
         let power = BASE.wrapping_pow(u32::try_from(self.right.len()).unwrap_or(u32::MAX));
         let before = one_more(self.left.hash_of_items(), &self.item);
         let hash = before.wrapping_mul(power).wrapping_add(self.right.hash_of_items());
@@ -202,6 +204,7 @@ impl<T: Clone> Sequence<T> {
 
     /// Returns the branch of `left`, `item` and `right` as they are, with its length and height.
     fn from_branch(left: Self, item: T, right: Self) -> Self {
+        debug_assert!(left.height().abs_diff(right.height()) <= 1, "the tree is balanced");
         let branch = SequenceBranch {
             len: left.len() + 1 + right.len(),
             height: left.height().max(right.height()) + 1,
@@ -216,12 +219,15 @@ impl<T: Clone> Sequence<T> {
     /// `left`, then `item`, then `right`, whose heights differ by one at most.
     fn branch(left: Self, item: T, right: Self) -> Self {
         let len = left.len() + 1 + right.len();
+        // The invariants of the two kinds of nodes: a branch has more than a block of items and no empty side.
         if len > BLOCK && !left.is_empty() && !right.is_empty() {
             return Self::from_branch(left, item, right);
         }
         if right.is_empty() && len <= BLOCK {
             return left.with_inserted(len - 1, item);
         }
+        // One block, or two of about equal length if they do not fit into one: at most two blocks and an item come
+        // here.
         Self::from_few(left.iter().cloned().chain(once(item)).chain(right.iter().cloned()), len)
     }
 
@@ -270,6 +276,7 @@ impl<T: Clone> Sequence<T> {
         } else if right.height() > left.height() + 1
             && let Some((inner, root, outer)) = right.expose()
         {
+            // The mirror image of the case above.
             match inner.expose().filter(|_| inner.height() > outer.height()) {
                 Some((a, middle, b)) => {
                     Self::branch(Self::branch(left, item, a), middle, Self::branch(b, root, outer))

@@ -2,9 +2,9 @@
 //!
 //! Locations joined by switches; a switch has a gate with typed fields, a guard over
 //! variables, fields and clocks, a simultaneous update, clock resets. The definitions of
-//! the sources are restrictions of this one: [FTW05] Def. 10 (no clocks), [BT19] Def. 3 (no
-//! internal switches either), [BLLN23] Def. 1 (clocks, unknown initial values, observed inputs),
-//! [AT15] Def. 2.1 (one location), [Sachtleben18] (no data).
+//! the sources are restrictions of this one: \[FTW05] Def. 10 (no clocks), \[BT19] Def. 3 (no
+//! internal switches either), \[BLLN23] Def. 1 (clocks, unknown initial values, observed inputs),
+//! \[AT15] Def. 2.1 (one location), \[Sachtleben18] (no data).
 //!
 //! *Invariants.* Gate 0 is the internal gate (tau) and has no fields. The fields of a
 //! gate are variables shared by all its switches. A guard mentions variables, clocks and
@@ -91,7 +91,7 @@ pub enum GateKind {
     Internal,
     /// An input that the tester sends.
     Input,
-    /// An input that another party sends; the tester only observes it ([BLLN23]'s uncontrollable channels).
+    /// An input that another party sends; the tester only observes it (\[BLLN23]'s uncontrollable channels).
     Observed,
     /// An output of the system.
     Output,

@@ -378,7 +378,7 @@ impl TermPool {
     }
 
     /// The variable that stands for `base` at step `n` of a path: the papers' indexed or
-    /// primed parameters ([AT15] sec. 2.3, [BT19] Def. 10). The same pair gives the same variable.
+    /// primed parameters (\[AT15] sec. 2.3, \[BT19] Def. 10). The same pair gives the same variable.
     pub fn indexed_var(&mut self, base: VarId, n: u32) -> VarId {
         if let Some(&var) = self.indexed.get(&(base, n)) {
             return var;

@@ -90,10 +90,10 @@ impl BodyKinds<'_> {
     /// Returns the parameters of a path or operation, with the shared ones in their places.
     fn parameters_of<'n>(&'n self, node: &'n SpecNode) -> Vec<&'n SpecNode> {
         let all = node.get("parameters").map(SpecNode::items).unwrap_or_default();
-        all.iter().map(|parameter| self.resolve(parameter)).collect()
+        all.iter().map(|parameter| self.follow_reference(parameter)).collect()
     }
 
-    fn resolve<'n>(&'n self, node: &'n SpecNode) -> &'n SpecNode {
+    fn follow_reference<'n>(&'n self, node: &'n SpecNode) -> &'n SpecNode {
         let target =
             node.text_at("$ref").and_then(|reference| self.root.at_pointer(reference.strip_prefix('#')?));
         target.unwrap_or(node)

@@ -247,6 +247,8 @@ impl<'t> Translator<'t> {
         let version = info.and_then(|info| info.text_at("version")).unwrap_or_default();
         let mut text = doc_comment(&format!("{title} {version}, from its OpenAPI description."));
         text.push_str(&format!("model {} {{\n", name::pascal_case(title)));
+        // The order of these calls matters: the text of messages and state asks for functions, which are declared
+        // afterwards and may in turn cut cycles.
         let messages = self.messages_text();
         let state = self.used_state_text();
         let functions = self.checks.function_declarations();

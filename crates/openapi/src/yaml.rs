@@ -77,6 +77,7 @@ impl YamlBuilder {
             Event::SequenceStart(anchor, _) => self.begin_node(SpecNode::List(Vec::new()), anchor, mark),
             Event::MappingStart(anchor, _) => self.begin_node(SpecNode::Map(Vec::new()), anchor, mark),
             Event::SequenceEnd | Event::MappingEnd => {
+                // Only a complete node has an anchor, so no node can hold itself.
                 if let Some(UnfinishedNode { node, anchor, .. }) = self.open.pop() {
                     self.add_node(node, anchor, mark);
                 }
@@ -88,6 +89,7 @@ impl YamlBuilder {
             }
             Event::Alias(anchor) => {
                 if let Some((node, size)) = self.anchors.get(&anchor).cloned() {
+                    // Before the copy is added: aliases inside of aliases multiply, and the count must not lag behind.
                     self.size += size;
                     self.add_node(node, 0, mark);
                 }
@@ -139,6 +141,7 @@ fn insert_member(members: &mut Vec<(String, SpecNode)>, key: String, node: SpecN
             }
         }
         node => {
+            // A key of its own goes before one that `<<` brought, whichever comes first in the text.
             members.retain(|(other, _)| *other != key);
             members.push((key, node));
         }

@@ -12,7 +12,7 @@ use ioxide_wire::adapter::{PartPlace, SutSpec};
 
 use super::protocol::ProtocolConfig;
 use super::reset;
-use super::system::{COMMON, ConnectionConfig, Variables, connection_config, places};
+use super::system::{COMMON, ConnectionConfig, Variables, connection_config, read_places};
 use super::table::ProjectTable;
 use crate::error::ProjectError;
 
@@ -193,7 +193,7 @@ fn connect_part(
                        messages sent after connecting";
         return Err(table.wrong_value("reset", problem));
     }
-    let places = places(table)?;
+    let places = read_places(table)?;
     let messages = match (is_adapter, &part) {
         (_, Some(_)) => Vec::new(),
         (true, None) => table.words("messages")?,

@@ -108,7 +108,7 @@ pub(super) fn read_text_protocol(
         words: MessageFormat::Text(text),
         framing,
         input_end,
-        reset: reset::steps(system)?,
+        reset: reset::read_steps(system)?,
         on_connect: reset::on_connect(system)?,
         connection_inputs: connection_inputs(system)?,
         starts_disconnected: starts_disconnected(system)?,
@@ -212,7 +212,7 @@ pub(super) fn binary(
         let step = |step: ResetStep| binary_step(system, key, endian, step);
         steps.into_iter().map(step).collect::<Result<Vec<_>, _>>()
     };
-    let reset = steps("reset", reset::steps(system)?)?;
+    let reset = steps("reset", reset::read_steps(system)?)?;
     let on_connect = steps("on_connect", reset::on_connect(system)?)?;
     let framing = framing::of_binary(system, endian, transport)?;
     let unsolicited = unsolicited::of_binary(system, endian)?;
@@ -353,7 +353,7 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
     if let Some(outputs) = system.table("outputs")? {
         for name in outputs.keys() {
             if let Some(table) = outputs.table(name)? {
-                http.outputs.push((name.to_owned(), answer(&table)?));
+                http.outputs.push((name.to_owned(), read_answer(&table)?));
             }
         }
     }
@@ -365,7 +365,7 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
 /// Returns the conditions on the answer to a step of a reset.
 pub(super) fn reset_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
     table.reject_unknown_keys(&["status", "except", "body", "headers", "json"])?;
-    answer(table)
+    read_answer(table)
 }
 
 /// Returns the request that a table describes; `more` are keys that it may have besides.
@@ -586,11 +586,11 @@ fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, ProjectError> 
 /// Returns the conditions on a message of a stream.
 pub(super) fn event(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
     table.reject_unknown_keys(&["event", "body", "json", "to"])?;
-    answer(table)
+    read_answer(table)
 }
 
 /// Reads the description of one HTTP answer.
-fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
+fn read_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
     table.reject_unknown_keys(&[
         "status", "except", "body", "headers", "json", "fields", "to", "event", "closed",
     ])?;

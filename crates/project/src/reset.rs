@@ -27,18 +27,18 @@ use crate::error::ProjectError;
 const WORDS: [&str; 5] = ["restart", "reconnect", "none", "command", "adapter"];
 
 /// Returns the steps that reset a system with words of its own; none if `reset` is one of [`WORDS`].
-pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, ProjectError> {
+pub(super) fn read_steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, ProjectError> {
     if is_of_system(system)? {
         return Ok(Vec::new());
     }
     let items = step_items(system, "reset")?;
-    items.into_iter().map(|item| step(system, "reset", item)).collect()
+    items.into_iter().map(|item| read_step(system, "reset", item)).collect()
 }
 
 /// Returns the steps after every connection.
 pub(super) fn on_connect(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, ProjectError> {
     let items = step_items(system, "on_connect")?;
-    items.into_iter().map(|item| step(system, "on_connect", item)).collect()
+    items.into_iter().map(|item| read_step(system, "on_connect", item)).collect()
 }
 
 /// Returns the items at `key`, of which there must be one if the key is there.
@@ -51,7 +51,7 @@ fn step_items<'f>(system: &ProjectTable<'f>, key: &str) -> Result<Vec<TableItem<
 }
 
 /// Reads one step of the list at `key`.
-fn step(system: &ProjectTable<'_>, key: &str, item: TableItem<'_>) -> Result<ResetStep, ProjectError> {
+fn read_step(system: &ProjectTable<'_>, key: &str, item: TableItem<'_>) -> Result<ResetStep, ProjectError> {
     let table = match item {
         TableItem::Text(word) if key == "reset" && WORDS.contains(&word.as_str()) => {
             return Err(system.wrong_value(

@@ -82,7 +82,7 @@ impl DescribedSystem {
             _ => Secrets::none(),
         };
         Self {
-            reach: reach(&spec, None),
+            reach: reach_limit(&spec, None),
             spec,
             server: None,
             environment: Vec::new(),
@@ -113,7 +113,7 @@ impl DescribedSystem {
 }
 
 /// Returns the places of the messages of a system in the project file.
-pub(crate) fn places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, ProjectError> {
+pub(crate) fn read_places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, ProjectError> {
     let mut places = Vec::new();
     for key in ["inputs", "outputs"] {
         let Some(table) = system.table(key)? else { continue };
@@ -298,7 +298,7 @@ pub(crate) fn connection_config(
     table.check_keys(&[more, of_kind, &[place], of_place].concat(), &[more, of_kind, places].concat())?;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read_tls(table)?;
-    let mut transport = if place == "address" { AddressKind::of(&at) } else { AddressKind::Stream };
+    let mut transport = if place == "address" { AddressKind::from_address(&at) } else { AddressKind::Stream };
     let (at, protocol) = match kind {
         "text" => (at, ProtocolConfig::Own(Box::new(protocol::read_text_protocol(table, transport)?))),
         "binary" => (at, ProtocolConfig::Own(Box::new(protocol::binary(table, transport)?))),
@@ -372,7 +372,7 @@ pub(crate) enum AddressKind {
 
 impl AddressKind {
     /// Returns the kind of the address that is written so.
-    fn of(address: &str) -> Self {
+    fn from_address(address: &str) -> Self {
         match address.split_once(':') {
             Some(("udp", _)) => Self::Datagrams,
             Some(("unix", _)) => Self::UnixSocket,
@@ -412,7 +412,7 @@ pub(crate) fn describe_system(
                     let problem = "only one of several connections can be the error stream of another one";
                     return Err(system.wrong_value("stderr", problem));
                 }
-                (config, places(system)?)
+                (config, read_places(system)?)
             }
         };
     let environment = system.texts("environment")?;
@@ -428,7 +428,7 @@ pub(crate) fn describe_system(
     Ok(DescribedSystem {
         server: server(system, variables, &environment, &spec)?,
         renewal,
-        reach: reach(&spec, system.number("ready_ms")?.or(system.has("start").then_some(READY_MS))),
+        reach: reach_limit(&spec, system.number("ready_ms")?.or(system.has("start").then_some(READY_MS))),
         limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         message_limit: system.number("message_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         quiescence: QuiescenceTimes::read(system)?,
@@ -471,7 +471,7 @@ fn read_faults(
 }
 
 /// Returns the time for which a connection may be refused: the time to be ready for an address, zero for others.
-fn reach(spec: &SutSpec, ready_ms: Option<u64>) -> Duration {
+fn reach_limit(spec: &SutSpec, ready_ms: Option<u64>) -> Duration {
     if spec.is_address() { Duration::from_millis(ready_ms.unwrap_or(REACH_MS)) } else { Duration::ZERO }
 }
 

@@ -14,7 +14,7 @@ use crate::error::ProjectError;
 /// Returns the texts that the model does not see.
 pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<UnsolicitedConfig, ProjectError> {
     let ignore = system.words("ignore")?.into_iter().map(UnsolicitedPattern::Text).collect();
-    check(system, UnsolicitedConfig { ignore, answer: text_answers(system)? })
+    check_config(system, UnsolicitedConfig { ignore, answer: text_answers(system)? })
 }
 
 /// Returns the binary messages that the model does not see; numbers without an order of their own have `endian`.
@@ -39,7 +39,7 @@ pub(super) fn of_binary(
             answer.push(AnswerRule::Layout { pattern: layout(&key)?, answer: layout(&text)? });
         }
     }
-    check(system, UnsolicitedConfig { ignore, answer })
+    check_config(system, UnsolicitedConfig { ignore, answer })
 }
 
 /// Returns the messages of streams that the model does not see, by their data.
@@ -49,7 +49,7 @@ pub(super) fn of_streams(system: &ProjectTable<'_>) -> Result<UnsolicitedConfig,
         TableItem::Table(_) => None,
     };
     let ignore = system.items("ignore")?.into_iter().filter_map(text).collect();
-    check(system, UnsolicitedConfig { ignore, answer: text_answers(system)? })
+    check_config(system, UnsolicitedConfig { ignore, answer: text_answers(system)? })
 }
 
 /// Returns the messages of streams that the model does not see, by other conditions than their data.
@@ -81,7 +81,10 @@ fn text_answers(system: &ProjectTable<'_>) -> Result<Vec<AnswerRule>, ProjectErr
 }
 
 /// Returns the rules if they can be used.
-fn check(system: &ProjectTable<'_>, config: UnsolicitedConfig) -> Result<UnsolicitedConfig, ProjectError> {
+fn check_config(
+    system: &ProjectTable<'_>,
+    config: UnsolicitedConfig,
+) -> Result<UnsolicitedConfig, ProjectError> {
     match UnsolicitedRules::new(&config) {
         Ok(_) => Ok(config),
         Err((key, at, bad)) => {

@@ -384,7 +384,7 @@ impl VerdictRecord {
     }
 }
 
-/// The end of a timed run in the words of its method ([BLLN23]).
+/// The end of a timed run in the words of its method (\[BLLN23]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FindingRecord {

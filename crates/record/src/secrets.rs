@@ -2,7 +2,7 @@
 //!
 //! A system that is asked with a token may say it again: whole, shortened in a log, in base64, or escaped in a path, in
 //! JSON or in HTML. So every spelling of a secret is cut into windows of eight bytes, and whatever is covered by such
-//! windows in a text is replaced by `***`; the text is looked at as it is and without its escapes ([`plain`]). A secret
+//! windows in a text is replaced by `***`; the text is looked at as it is and without its escapes (`plain`). A secret
 //! of four to seven bytes is replaced where it stands whole. What is shorter is no secret: replacing it would hide
 //! every text.
 //!

@@ -1,6 +1,6 @@
 //! Candidates: edits of a model's text, each of which may explain a failure.
 //!
-//! They are those of mutation ([AT15] sec. 1; `ioxide_testgen::mutate` makes the same kinds of changes on terms), made
+//! They are those of mutation (\[AT15] sec. 1; `ioxide_testgen::mutate` makes the same kinds of changes on terms), made
 //! on the text so that its layout stays, and those that can be read off a failure: the message that is missing, values
 //! that were seen. A candidate costs *bits*: about the logarithm of the number of changes that are as likely at its
 //! place, so that small and usual changes come first. The costs are chosen by feel and tuned on `ioxide bench repair`;

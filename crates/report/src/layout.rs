@@ -1,7 +1,7 @@
 //! A layered drawing of boxes and lines: the position of each box, and the course of each line.
 //!
 //! The method of Sugiyama, Tagawa and Toda in the phases of Gansner et al.
-//! [Sugiyama81, Gansner93]: break cycles and choose layers (`rank`), make every link a chain of items
+//! \[Sugiyama81, Gansner93]: break cycles and choose layers (`rank`), make every link a chain of items
 //! with its label as one of them (`layers`), order the items within layers (`order`),
 //! give them coordinates (`place`), draw the lines (`route`). Self loops hang beside
 //! their node (`loops`). Connected parts are drawn apart and then packed into rows.

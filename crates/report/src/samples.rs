@@ -129,7 +129,7 @@ impl AddedSwitch<'_> {
     }
 }
 
-/// The adder of paper [BT19], example 4.
+/// The adder of paper \[BT19], example 4.
 pub fn adder() -> Model {
     let mut b = SampleModelBuilder::new("Adder", "idle");
     b.sts().doc = "Adds the numbers it gets and returns the sum.".into();

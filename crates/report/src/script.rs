@@ -1,6 +1,6 @@
 //! A failing run as a program that needs no ioxide: lines of `curl`, of `nc`, Python that pytest runs too, a Rust test.
 //!
-//! *Promises.* Text from a model or a system cannot become code: literals are quoted for their language ([`quote`]),
+//! *Promises.* Text from a model or a system cannot become code: literals are quoted for their language (`quote`),
 //! comments are one line without control characters, and a value that the system chooses while the program runs is data
 //! in a variable. A form that cannot say something leaves the whole program to the other forms.
 

@@ -5,7 +5,7 @@
 //! script and needs no other file; operations are links, so it can be read with the keyboard alone.
 //!
 //! *Promises.* Text of a model or a system cannot become markup. A long history is divided into sections, which a
-//! browser draws only when they are opened, and shown up to [`MAX_SHOWN`] operations.
+//! browser draws only when they are opened, and shown up to `MAX_SHOWN` operations.
 
 mod lanes;
 

@@ -266,6 +266,7 @@ pub fn run_seed(seed: u64, n: u64) -> u64 {
     if n == 0 {
         return seed;
     }
+    // Streams of one generator: seeds of neighbouring runs have nothing in common, and run `n` needs no other.
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(n);
     rng.next_u64()
@@ -351,14 +352,17 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// # Errors
     /// As [`run`].
     pub fn work(&self, worker: u64, setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+        // While one worker is busy, its failures may still need the systems of those that are done: `help` lends
+        // them.
         let busy = self.copies.begin_work();
         self.runs_of(worker, setup, tester)?;
         drop(busy);
         self.copies.help(setup);
         if worker == 0 {
-            let mut coverage = self.progress().found.coverage.clone();
+            // One worker makes the survey, as all of them have the same specification.
+            let mut coverage = self.lock_progress().found.coverage.clone();
             let survey = CoverageSurvey::new(setup.cx, &mut coverage);
-            self.progress().found.survey = survey;
+            self.lock_progress().found.survey = survey;
         }
         Ok(())
     }
@@ -371,7 +375,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let step = usize::try_from(self.jobs).unwrap_or(usize::MAX);
         let first = usize::try_from(worker).unwrap_or(usize::MAX);
         for (at, regression) in self.config.regressions.iter().enumerate().skip(first).step_by(step) {
-            if self.progress().is_over || self.config.time.is_spent() {
+            if self.lock_progress().is_over || self.config.time.is_spent() {
                 return Ok(());
             }
             let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
@@ -386,11 +390,11 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         // The runs are dealt by themselves: which worker does one must not depend on what failed before.
         let before = self.config.regressions.len() as u64;
         let mut number = worker;
-        let is_over = || self.progress().is_over || self.config.time.is_spent();
+        let is_over = || self.lock_progress().is_over || self.config.time.is_spent();
         while number < self.config.runs && !is_over() && !tester.is_done() {
             if let Some(steps) = share.reset_price.take_decided() {
                 tester.note_reset_cost(steps);
-                self.progress().found.reset_price = Some(steps as u64);
+                self.lock_progress().found.reset_price = Some(steps as u64);
             }
             let id = RunId { run: before.saturating_add(number), seed: run_seed(self.config.seed, number) };
             self.do_run(setup, tester, id, &mut share)?;
@@ -420,6 +424,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let tagged = (self.jobs > 1).then(|| self.sink.for_run(id.run));
         let sink = tagged.as_ref().unwrap_or(self.sink);
         if tester.is_memoryless() {
+            // Terms of earlier runs would get other numbers, and with them a solver other answers.
             setup.cx.restore(&share.fresh);
             share.coverage = Coverage::new(setup.cx.sts);
         }
@@ -442,7 +447,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// many errors in a row, an interrupt, or once the coverage that was asked for is reached.
     fn count_and_decide_end(&self, result: &RunResult, coverage: &Coverage, interrupted: bool) {
         let outcome = result.end.outcome();
-        let mut progress = self.progress();
+        let mut progress = self.lock_progress();
         progress.found.counts.add(outcome);
         progress.found.steps += result.trace.n_steps() as u64;
         progress.found.unknown += u64::from(result.unknown_from.is_some());
@@ -478,7 +483,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let Some(at) = self.new_kind(id, &result.trace, signature) else { return Ok(()) };
         let from = Instant::now();
         let (again, shrunk) = self.examine(setup, id, result, sink)?;
-        let mut progress = self.progress();
+        let mut progress = self.lock_progress();
         if result.has_times {
             progress.found.add_spent(TimeSpent { repeats: from.elapsed(), ..TimeSpent::default() });
         }
@@ -492,7 +497,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
 
     /// Returns the position of the failure group of `signature`, if the run is to be examined; counts the run.
     fn new_kind(&self, id: RunId, trace: &Trace, signature: &str) -> Option<usize> {
-        let failures = &mut self.progress().found.failures;
+        let failures = &mut self.lock_progress().found.failures;
         match failures.iter().position(|failure| failure.signature == signature) {
             Some(at) => {
                 let known = &mut failures[at];
@@ -527,6 +532,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     ) -> io::Result<(Option<RerunResult>, Option<ShrunkRun>)> {
         let Some(sign) = FailureSign::of(result) else { return Ok((None, None)) };
         let run = RunConfig { deadline: examination_deadline(self.config), ..self.config.run.clone() };
+        // Before anything is made smaller: only a failure that comes back is worth the time.
         let again = repeat(setup, &run, &result.trace, sign, self.config.replays);
         if self.config.replays > 0 {
             sink.tell(EventKind::Replayed(tell::replayed(setup, id, &again)))?;
@@ -559,7 +565,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
 
     /// Lets no new run begin.
     pub fn stop(&self) {
-        self.progress().is_over = true;
+        self.lock_progress().is_over = true;
     }
 
     /// Ends the campaign.
@@ -573,6 +579,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             found.elapsed = self.config.time.time_since_start();
             spent.tester += self.preparation;
             let jobs = u32::try_from(self.jobs).unwrap_or(u32::MAX);
+            // Every worker spends all of the time; what no run counted is the rest.
             *spent = spent.filled_up_to(found.elapsed.saturating_mul(jobs));
         }
         found.is_enough = self.enough.get().is_none_or(|enough| enough.is_met());
@@ -586,7 +593,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     }
 
     /// Locks the progress; a worker that panicked leaves what it had counted.
-    fn progress(&self) -> MutexGuard<'_, CampaignProgress> {
+    fn lock_progress(&self) -> MutexGuard<'_, CampaignProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -335,6 +335,8 @@ impl ConcurrentCampaign<'_, '_, '_> {
             };
             observe(&run);
             // A run that the end of the time cut off before its first answer says nothing about the system.
+            // It is counted all the same if it is the only one that sent anything, so that a campaign is never empty
+            // without a word.
             let is_cut_off = unknown == Some(InconclusiveCause::NoAnswer) && is_over(deadline);
             if !is_cut_off || outcome.runs.is_empty() && !history.operations.is_empty() {
                 outcome.runs.push(run);
@@ -392,11 +394,13 @@ impl ConcurrentCampaign<'_, '_, '_> {
         let ClientRound { verdict, history, .. } = self.round(BurstSource::Repeated(plan), None);
         match verdict {
             RoundVerdict::Failed(cause) => {
+                // History and cause change together, so that the cause is always about the history.
                 if cause.core_size() < failure.cause.core_size() {
                     (failure.history, failure.cause) = (history, cause);
                 }
                 Repetition::Failed
             }
+            // A repetition that was not decided counts against the rate: it is a lower bound.
             RoundVerdict::Passed | RoundVerdict::Unknown(_) => Repetition::Passed,
             RoundVerdict::Trouble(_) => Repetition::Ended,
         }
@@ -423,6 +427,8 @@ impl ConcurrentCampaign<'_, '_, '_> {
 /// Returns the seed of a run of a campaign with this seed.
 #[must_use]
 pub fn run_seed(seed: u64, run: u64) -> u64 {
+    // Campaigns with neighbouring seeds have no run in common before the millionth. The factor is part of what a seed
+    // means: another one would change every run.
     seed.wrapping_mul(1_000_003).wrapping_add(run)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The specification may be in several states, so a label may have taken one of several
 //! switches. A switch counts as *certain* if it lies on every path that explains the run, as far as later messages have
-//! told, and as *possible* if it lies on some ([BT19]'s conservative and liberal measure, by path; the monitor follows
+//! told, and as *possible* if it lies on some (\[BT19]'s conservative and liberal measure, by path; the monitor follows
 //! the paths). Internal switches are not seen; they are not counted here. All other items are described in [`item`].
 //!
 //! *Promises.* Only what is certain is covered: a pair if it lies on every path, values of an input where it is known
@@ -229,6 +229,7 @@ impl Coverage {
         label: &Label,
         switches: &[SwitchId],
     ) {
+        // Labels are counted here; which switches they took may be known only later, and then `count_certain` is told.
         self.run.labels += 1;
         self.longest = self.longest.max(self.run.labels);
         self.run.count_by_label(switches);
@@ -255,9 +256,12 @@ impl Coverage {
                     }
                     self.taken[switch].certain += times;
                     self.run.taken.entry(switch).or_default().certain += times;
+                    // Whatever is certain is possible, too.
                     self.count_possible(switch, times);
                 }
                 PathItem::Pair(first, then) => {
+                    // One by one, since the number of times a pair was seen is what the chance of a new one is
+                    // estimated from.
                     (0..times).for_each(|_| self.count_item(CoverageItem::Pair(first, then)));
                 }
             }
@@ -326,6 +330,7 @@ impl Coverage {
     /// Extends the extents of the variables, if the specification is in one known state.
     fn note_extents(&mut self, sts: &Sts, before: &Belief) {
         let Belief::Concrete(states) = before else { return };
+        // With several states a variable may have a value that it never has in the system.
         let (1, Some(state)) = (states.len(), states.first()) else { return };
         for (at, held) in sts.vars.iter().enumerate().take(MAX_EXTENTS) {
             match state.values.get(held.var) {

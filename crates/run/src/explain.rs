@@ -25,7 +25,7 @@ pub fn explanation(cx: &mut Ctx<'_>, forbidden: &Forbidden) -> Explanation {
     Explanation {
         observed: forbidden.label.show(cx.pool, cx.sts),
         allowed: list_allowed(cx, forbidden, &offers),
-        states: states(cx, &forbidden.before),
+        states: list_states(cx, &forbidden.before),
         n_states: forbidden.before.count_states().unwrap_or(0),
         why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
         orders: (forbidden.courses > 1).then_some(forbidden.courses),
@@ -42,6 +42,7 @@ pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
         Label::Quiescence | Label::Delay(_) => "silence".to_owned(),
     };
     let locations = locations(cx, &forbidden.before);
+    // Sorted and each once: the order of states must not make another kind of failure of the same one.
     let against: BTreeSet<String> =
         forbidden.refusals.iter().map(|refusal| refusal_text(cx, refusal)).collect();
     let against: Vec<String> = against.into_iter().collect();
@@ -85,7 +86,7 @@ pub fn breakdown_signature(
     format!("{how}{} in {locations}", last.unwrap_or_default())
 }
 
-/// Returns the verdict of timed testing ([BLLN23]) on a forbidden observation of a timed model: the locations of the
+/// Returns the verdict of timed testing (\[BLLN23]) on a forbidden observation of a timed model: the locations of the
 /// specification, the label and its delay, and the first conjunct of a guard that it violates. `None` for a model
 /// without clocks.
 #[must_use]
@@ -116,7 +117,7 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
     };
     let guard = |refusal: &SwitchRefusal| match &refusal.blocked {
         SwitchBlock::Guard { conjunct } => Some(*conjunct),
-        SwitchBlock::Overdue => deadline(cx, refusal.switch),
+        SwitchBlock::Overdue => find_deadline(cx, refusal.switch),
         _ => None,
     };
     Some(FindingRecord {
@@ -129,10 +130,11 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
 }
 
 /// Returns the first conjunct of a guard that bounds a clock from above.
-fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
+fn find_deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
     let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
     let parts = cx.pool.conjuncts(cx.sts.switches[switch].guard);
     parts.into_iter().find(|&part| match cx.pool.node(part) {
+        // A clock on the lesser side has an upper bound, which is a deadline.
         TermNode::Lt(low, _) | TermNode::Le(low, _) => cx.pool.free_vars(*low).iter().any(is_clock),
         _ => false,
     })
@@ -208,6 +210,7 @@ pub(crate) fn fixed_label(cx: &Ctx<'_>, offer: &SwitchOffer) -> Option<Label> {
     let (fields, conjuncts) = (&cx.sts.gates[offer.gate].fields, offer_conjuncts(cx, offer));
     let value = |&field: &VarId| conjuncts.iter().find_map(|&part| cx.pool.value_given(part, field));
     let values: Option<Vec<Value>> = fields.iter().map(value).collect();
+    // Every conjunct fixes one field. With another condition left the message would not be the whole offer.
     values.filter(|_| conjuncts.len() == fields.len()).map(|values| Label::Output(offer.gate, values))
 }
 
@@ -229,6 +232,7 @@ pub(crate) fn offer_text(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
             None => name.to_string(),
         }
     };
+    // Made before the conditions: what stands in the fields is taken out of them.
     let fields: Vec<String> = cx.sts.gates[offer.gate].fields.iter().map(&mut field_text).collect();
     let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
     let gate = &cx.sts.gates[offer.gate].name;
@@ -253,7 +257,7 @@ fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
 }
 
 /// Returns the first states of a belief, at most [`MAX_LISTED_STATES`], for the explanation.
-fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
+fn list_states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
     match belief {
         Belief::Concrete(states) => {
             let told = |state: &ioxide_model::concrete::ConcreteState| StateRecord {
@@ -288,7 +292,8 @@ fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyN
     let reason = match &refusal.blocked {
         SwitchBlock::Guard { conjunct } => {
             let free = cx.pool.free_vars(*conjunct);
-            let mut values = shown_values(cx, &fields(cx.sts, &forbidden.label), |var| free.contains(&var));
+            let mut values =
+                shown_values(cx, &message_values(cx.sts, &forbidden.label), |var| free.contains(&var));
             values.extend(state_values(cx, forbidden, refusal.state, &free));
             let with = if values.is_empty() { String::new() } else { format!(" with {}", values.join(", ")) };
             format!("`{}` does not hold{with}", cx.pool.show_condition(*conjunct))
@@ -308,7 +313,7 @@ fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyN
 }
 
 /// The field values of a message.
-fn fields(sts: &Sts, label: &Label) -> Valuation {
+fn message_values(sts: &Sts, label: &Label) -> Valuation {
     match label {
         Label::Input(gate, values) | Label::Output(gate, values) => {
             sts.gates[*gate].fields.iter().copied().zip(values.iter().cloned()).collect()

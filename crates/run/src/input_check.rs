@@ -128,11 +128,12 @@ pub fn check_inputs(
     let mut check = InputWalks { setup, config: &config, examples, runs: 0 };
     let (mut inputs, mut walked) = (Vec::new(), Vec::new());
     for gate in gates {
+        // The shortest path there is; the search may have found a longer one on its way to something else.
         let at_once = path_from_start(check.setup.cx, gate);
         let path = at_once.map_or_else(|| path_to(check.setup.cx.sts, &set, gate), Ok);
         let result = match path {
             Ok(purpose) => {
-                let (result, seed) = check.walk(gate, &purpose)?;
+                let (result, seed) = check.walk_until_sent(gate, &purpose)?;
                 if let InputResult::Sent(sent) = &result {
                     walked.push((gate, purpose, seed, sent.clone()));
                 }
@@ -140,6 +141,7 @@ pub fn check_inputs(
             }
             Err(why) => InputResult::NoPath(why),
         };
+        // A refused input is a result about this input. Any other error would meet the remaining ones too.
         let is_over = matches!(&result, InputResult::Error(error) if !matches!(error, AdapterError::Refused(_)))
             || matches!(result, InputResult::Interrupted);
         inputs.push(InputCheck { gate, result });
@@ -147,7 +149,7 @@ pub fn check_inputs(
             return Ok(InputChecks { inputs, differing: None });
         }
     }
-    let differing = check.repeat(walked)?;
+    let differing = check.repeat_backwards(walked)?;
     Ok(InputChecks { inputs, differing })
 }
 
@@ -186,7 +188,7 @@ struct InputWalks<'w, 'b, 'm> {
 impl InputWalks<'_, '_, '_> {
     /// Walks along `purpose` until its last input was sent, a few times if the system goes another way; also returns
     /// the seed of the last walk.
-    fn walk(&mut self, gate: GateId, purpose: &TestPurpose) -> io::Result<(InputResult, u64)> {
+    fn walk_until_sent(&mut self, gate: GateId, purpose: &TestPurpose) -> io::Result<(InputResult, u64)> {
         let mut last = (InputResult::Interrupted, 0);
         for seed in 1..=MAX_WALKS {
             last = (self.walk_once(gate, purpose, seed)?, seed);
@@ -211,11 +213,12 @@ impl InputWalks<'_, '_, '_> {
     }
 
     /// Walks to every input again, backwards, as what one input does another may undo.
-    fn repeat(
+    fn repeat_backwards(
         &mut self,
         walked: Vec<(GateId, TestPurpose, u64, SentCheck)>,
     ) -> io::Result<Option<DifferingReplies>> {
         for (gate, purpose, seed, sent) in walked.into_iter().rev() {
+            // The same seed, so that the same inputs are sent.
             let again = self.walk_once(gate, &purpose, seed)?;
             let is_same = matches!(&again, InputResult::Sent(now) if are_same(&now.replies, &sent.replies));
             if !is_same {
@@ -260,6 +263,7 @@ fn judge_walk(finished: RunResult, gate: GateId, n_inputs: usize, events: &[Even
 fn find_sent(finished: &RunResult, gate: GateId, n_inputs: usize) -> Option<SentCheck> {
     let labels = &finished.trace.labels;
     let inputs = labels.iter().enumerate().filter(|(_, label)| matches!(label, Label::Input(..)));
+    // The input counts as reached only at the end of the path: one of the same kind may occur on the way.
     let (at, input) = inputs.take(n_inputs).filter(|(_, label)| is_of(label, gate)).last()?;
     let replies = labels[at + 1..].iter().filter(|label| matches!(label, Label::Output(..))).cloned();
     let longest = |histogram: &crate::clock::latency::Histogram| histogram.quantile(1, 1);

@@ -108,6 +108,8 @@ pub fn judge_watching(
             judged.steps = at;
             break;
         }
+        // In a timed model the objective is watched label by label. In an untimed one labels may have crossed, so
+        // it is asked once, at the failure, over all orders.
         if let Some(objective) = config.objective.filter(|_| cx.sts.is_timed()) {
             judged.is_outside = !watch.is_inside(cx, objective, monitor.belief());
             watch.advance(cx, objective, label);
@@ -133,6 +135,7 @@ pub fn judge_watching(
                 break;
             }
         }
+        // A state that was kept in doubt may be what allows the rest.
         if monitor.count_doubts() > 0 {
             let why = format!("the solver left {} questions open", monitor.count_doubts());
             judged.unknown.get_or_insert((at + 1, why));
@@ -144,8 +147,10 @@ pub fn judge_watching(
     }
     if let (Some(objective), true, false) = (config.objective, judged.forbidden.is_some(), cx.sts.is_timed())
     {
+        // Without the forbidden label itself: the objective is about what came before.
         let inside = is_inside(cx, objective, trace, judged.steps - 1, config);
         watch.doubt(usize::from(inside.is_none()));
+        // In doubt it is outside, so that nothing is called a failure without a proof; the doubt is counted.
         judged.is_outside = !inside.unwrap_or(false);
     }
     judged.is_outside &= judged.forbidden.is_some();

@@ -148,6 +148,7 @@ fn read_decisions(
     for entry in lines.filter_map(|line| json::read::<Json>(line).ok()) {
         let Some(id) = entry.get("mutant").and_then(Json::as_str) else { continue };
         let Some(at) = mutants.iter().position(|mutant| mutant.id == id) else { continue };
+        // A mutant that was decided again counts with its last decision.
         known[at] = read_decision(&entry, model);
     }
     Ok(known)

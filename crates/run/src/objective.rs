@@ -1,6 +1,6 @@
 //! Observation objectives: the traces after which an observation is judged.
 //!
-//! [FTW05]'s ioco_F asks of a set F of suspension traces that, after each of them, the system does
+//! \[FTW05]'s ioco_F asks of a set F of suspension traces that, after each of them, the system does
 //! only what the specification allows. F is all traces unless a goal of the model narrows it:
 //!
 //! | goal | a trace is in F while |
@@ -11,7 +11,7 @@
 //!
 //! An observer sees what the tester sees (messages, silence, time) and nothing else, so a trace says
 //! where it is and what its variables hold. A path is about switches, and internal ones are not
-//! seen: a second monitor walks the specification [unrolled](path) along the path, so internal steps, silence,
+//! seen: a second monitor walks the specification unrolled (`path`) along the path, so internal steps, silence,
 //! unknown values and time mean there what they mean everywhere.
 //!
 //! Where messages may have crossed, a trace is in F only if it is in [every order](orders) that is believed. (In a

@@ -1,6 +1,6 @@
 //! One test run: the tester moves, the adapter acts, the monitor judges, events are reported.
 //!
-//! [FTW05]'s on-the-fly algorithm. There is one loop for every kind of test; they differ in
+//! \[FTW05]'s on-the-fly algorithm. There is one loop for every kind of test; they differ in
 //! the tester. An output that is already there comes before an input that is only meant to
 //! be sent. An input is under way until the system confirms it, or all is silent: outputs that come meanwhile may
 //! have been sent before it was taken, and only if the specification allows no order of them is it a failure.
@@ -9,8 +9,8 @@
 //! (`silence`). A system that ends, hangs up, hangs or talks nonsense has broken down: that is a failure of its
 //! own kind unless the model allows it (`breakdown`).
 //!
-//! In a timed model ([BLLN23]) time is part of what is seen: a message comes with the delay before it, and silence is a
-//! delay. Time is that of the system, if it lets itself be told how late it is, or of this machine, with a stated
+//! In a timed model (\[BLLN23]) time is part of what is seen: a message comes with the delay before it, and silence is
+//! a delay. Time is that of the system, if it lets itself be told how late it is, or of this machine, with a stated
 //! tolerance. An input whose instant has passed before it was sent is not sent: the tester is too late.
 //!
 //! *Promises.* Fail comes from the monitor and from nothing else. Trouble on the way to the system
@@ -238,11 +238,14 @@ pub fn run(
     coverage.begin_run();
     let goal = tester.goal().unwrap_or_default();
     let asked = Instant::now();
+    // An error here is reported below, after the event that the run has begun: a run without a begin could not be
+    // read.
     let trouble = setup.adapter.reset().err();
     let restarts = asked.elapsed();
     let pace = RunPace::start(setup.cx.sts.is_timed(), setup.adapter);
     // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
     let is_measured = !setup.adapter.is_synchronous() && !matches!(pace, RunPace::Virtual(_));
+    // Testers weigh looks by their price, and here looking is free.
     if !is_measured || setup.adapter.expects_silence() {
         tester.note_free_silence();
     }
@@ -280,6 +283,7 @@ pub fn run(
     if walk.is_stuck(&ended) {
         walk.setup.adapter.note_breakdown();
     }
+    // A method of testing may say more about a failure than the monitor.
     let finding = tester.finding(walk.setup.cx, &walk.knowledge.trace);
     let end = match ended {
         LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.knowledge.pass_or_inconclusive(reason),
@@ -337,6 +341,7 @@ impl RunLoop<'_, '_, '_> {
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
                 return self.judge_rest(TesterStop::GoalMet("the awaited message was seen".into()));
             }
+            // The tester hears of a step before it decides about the next one.
             self.knowledge.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = self.timing.is_untimed();
             let thinking = Instant::now();
@@ -423,6 +428,7 @@ impl RunLoop<'_, '_, '_> {
         self.telling.raw = raw;
         self.count_latency(&label, at.begun, is_first);
         self.telling.way = record_way(way);
+        // What had to be explained by now is decided first: the new message cannot explain it any more.
         match self.expire()? {
             ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
             ended @ ControlFlow::Break(_) => Ok(ended),
@@ -474,6 +480,7 @@ impl RunLoop<'_, '_, '_> {
     fn count_latency(&mut self, label: &Label, began: Instant, is_first: bool) {
         // What another party gives the system is no answer of the system: that is still to come.
         let Label::Output(gate, _) = label else { return };
+        // Only the first answer to an input has a latency; the next ones follow it.
         let Some(asked) = self.timing.asked.take() else { return };
         if self.setup.adapter.is_synchronous() {
             return;
@@ -539,6 +546,7 @@ impl RunLoop<'_, '_, '_> {
             Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified | AllowedLabel::Unknown) => {
                 ControlFlow::Continue(())
             }
+            // Without the label itself, which `tell_step` has just added.
             Err(forbidden) if is_inside && self.is_inside(self.knowledge.trace.len() - 1) => {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden))
             }

@@ -2,7 +2,7 @@
 //!
 //! [References](ioxide_testgen::tester::replay) say which values of inputs, and of the messages that were expected,
 //! came from replies. Here each of them becomes a variable: the notation of the connection ([`WireNotation`]) says
-//! where the value stands in the reply, and a [marker](self::message) shows where it stands in the message.
+//! where the value stands in the reply, and a marker (`message`) shows where it stands in the message.
 //!
 //! *Promises.* A script whose variables have the values of the recorded run sends the bytes of that run: a value for
 //! which that cannot be shown stays literal, and a note says so. A [`ScriptObstacle`] says why a run cannot be
@@ -98,11 +98,13 @@ pub fn script_of(
         steps.push(ScriptStep::Breakdown(breakdown.to_string()));
     }
     let offers = forbidden.map_or(&[][..], |forbidden| &forbidden.allowed);
+    // A breakdown has no label: the whole trace is before it.
     let before = if trace.breakdown.is_some() { end } else { end.saturating_sub(1) };
     let before: Trace = trace.labels[..before].iter().cloned().collect();
     let allowed =
         offers.iter().filter_map(|offer| maker.allowed_reply(cx, offer, &before)).collect::<Vec<_>>();
     maker.value_last_reply(&mut steps, &before);
+    // The steps of the reset come before those of the trace.
     let first = steps.len() - end - usize::from(trace.breakdown.is_some() && end == trace.len());
     maker.keep_values(&mut steps[first..]);
     let endpoint = notation.endpoint();
@@ -245,6 +247,7 @@ impl ScriptMaker<'_> {
         let place = self.place_of(*gate, values, &reference.path)?;
         let field = self.sts.gates[*gate].fields.get(reference.path[0])?;
         let field = &self.pool.var_info(*field).name;
+        // A name that is one in all the languages that scripts are written in.
         let word: String = field.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let inside: String = reference.path[1..].iter().map(|at| format!("_{at}")).collect();
         let lead = if word.starts_with(|c: char| c.is_ascii_alphabetic()) { "" } else { "v" };
@@ -258,6 +261,8 @@ impl ScriptMaker<'_> {
         let (ScriptValuePlace::Json(pointer), [_, ..]) = (&place, inside) else {
             return inside.is_empty().then_some(place);
         };
+        // The notation knows how a value becomes JSON, and not where its parts land: so a value that occurs nowhere
+        // else is written and looked for.
         let marker = |old: &Value| match old {
             Value::Str(_) => Some(Value::str("zqPlaceqz")),
             Value::Int(_) => Some(Value::Int(7_700_777_007.into())),
@@ -300,6 +305,7 @@ impl ScriptMaker<'_> {
             let reference = references.iter().find(|reference| reference.place == *path);
             let used = match reference {
                 None => None,
+                // A text that holds a value of a reply among other words has no literal to compare with.
                 Some(reference) if reference.span.is_some() => continue,
                 Some(reference) => match (self.variable(reference), used_part(&reference.part)) {
                     (Some(variable), Some(part)) => Some((variable.name, part)),

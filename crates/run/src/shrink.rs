@@ -3,17 +3,17 @@
 //! Delta debugging (Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input", 2002) over the moves of
 //! the run, inputs and looks alike, and over the values of its inputs, arranged like the shrinker of Hypothesis
 //! (MacIver, Donaldson, "Test-case reduction via test-case generation", 2020): one order says what *smaller* is
-//! ([`order`]), and [edits](edit) make smaller candidates, round after round, until a whole round changes nothing. So
+//! (`order`), and edits (`edit`) make smaller candidates, round after round, until a whole round changes nothing. So
 //! moves are left out again after values became simpler, and the other way round.
 //!
-//! Before anything is left out, [short runs are planned](planning) with the model, and then [ways between like
-//! states](shortcuts) of the run are left out, and inputs on which [what was expected does not depend](slices).
+//! Before anything is left out, short runs are planned with the model (`planning`), and then ways between like
+//! states of the run are left out (`shortcuts`), and inputs on which the expectation does not depend (`slices`).
 //!
-//! *A price per try.* A reset, a step and a silence have their measured [prices](price) on this system, and the
+//! *A price per try.* A reset, a step and a silence have their measured prices (`price`) on this system, and the
 //! candidate goes next that promises most per second. While it searches, a missing reply is waited for only as long as
 //! replies to that message take, times a factor; the smallest run is confirmed with the full wait. No candidate is
 //! tried on a live system whose last input the model does not take after the replies of the recorded run. Where the
-//! campaign has [several copies](copies) of the system, candidates are tried at once.
+//! campaign has several copies of the system (`copies`), candidates are tried at once.
 //!
 //! *Contract of edits.* They depend on the best plan and nothing else, and only candidates smaller than that plan are
 //! tried; one that fails in the same way becomes the best, and all edits are made again.
@@ -23,9 +23,10 @@
 //! returned only if it failed every time it was repeated, or at least three times; if none did, the run that was to be
 //! made smaller is. Only a failure that happened again is made smaller: [`shrink`] takes a [`ConfirmedFailure`], which
 //! nothing but [`repeat`] makes. [`ShrunkRun::minimal`] says that the run is 1-minimal: every single move was left out,
-//! and every single value was replaced by each of its [simpler](simpler) ones, a reference by the simplest literals, in
-//! the run that is returned, and no smaller run failed. One try each shows that of a system that does the same every
-//! time; where the repeated runs differed each has as many as the rate of the failure asks for, at most [`TRIES`].
+//! and every single value was replaced by each of its simpler ones (`simpler`), a reference by the simplest literals,
+//! in the run that is returned, and no smaller run failed. One try each shows that of a system that does the same
+//! every time; where the repeated runs differed each has as many as the rate of the failure asks for, at most
+//! [`TRIES`].
 
 mod copies;
 mod edit;
@@ -174,6 +175,7 @@ pub fn shrink(
 ) -> ShrunkRun {
     let mut search = ShrinkSearch::new(setup, config, failure, budget, copies, progress);
     let mut minimal = search.run();
+    // The search waits less for missing replies than the campaign does, so its result is a guess until it is confirmed.
     let mut again = search.confirm(failure, budget.replays);
     // A run that was given up was tried already, so every round has fewer candidates left than the one before.
     while search.cut_off_reason().is_none() && (search.tries < again.tries || !again.is_first_choice) {

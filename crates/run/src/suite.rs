@@ -44,7 +44,7 @@ pub struct SuiteHeader {
     pub format: String,
     /// Always [`VERSION`].
     pub version: u32,
-    /// True if the last line is a [`SuiteEnd`].
+    /// True if the last line is a `SuiteEnd`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
     /// The maker of the suite and its settings, for people.
@@ -203,7 +203,7 @@ impl<W: Write> SuiteWriter<W> {
     /// # Errors
     /// If the first line cannot be written.
     pub fn new(out: W, about: Map<String, Json>) -> io::Result<Self> {
-        Self::begin(out, about, true)
+        Self::write_header(out, about, true)
     }
 
     /// Begins a suite that may grow.
@@ -211,11 +211,11 @@ impl<W: Write> SuiteWriter<W> {
     /// # Errors
     /// If the first line cannot be written.
     pub fn open_ended(out: W, about: Map<String, Json>) -> io::Result<Self> {
-        Self::begin(out, about, false)
+        Self::write_header(out, about, false)
     }
 
     /// Writes the header of a suite and returns its writer.
-    fn begin(mut out: W, about: Map<String, Json>, closed: bool) -> io::Result<Self> {
+    fn write_header(mut out: W, about: Map<String, Json>, closed: bool) -> io::Result<Self> {
         let header = SuiteHeader { format: FORMAT.into(), version: VERSION, closed, about };
         writeln!(out, "{}", serde_json::to_string(&header)?)?;
         Ok(Self { out, tests: closed.then_some(0) })
@@ -232,6 +232,7 @@ impl<W: Write> SuiteWriter<W> {
     /// If it cannot be written.
     pub fn add(&mut self, test: &SuiteTest) -> io::Result<()> {
         let mut line = serde_json::to_string(test)?;
+        // Written in one piece, so that a line is there whole or not at all if the program ends.
         line.push('\n');
         self.tests = self.tests.map(|tests| tests + 1);
         self.out.write_all(line.as_bytes())
@@ -278,6 +279,7 @@ impl<R: BufRead> SuiteReader<R> {
         let header: SuiteHeader = json::read(&first).map_err(|_| not_a_suite())?;
         match (header.format.as_str(), header.version) {
             (FORMAT, VERSION) => Ok(Self { header, reader, line: 1, tests: 0, is_over: false }),
+            // The name of the format is ours, so only the version is to blame.
             (FORMAT, other) => Err(SuiteError::Version(other)),
             _ => Err(not_a_suite()),
         }
@@ -325,11 +327,13 @@ impl<R: BufRead> SuiteReader<R> {
             }
             Ok(SuiteLine::End(end)) if self.header.closed && end.tests == self.tests => {
                 self.is_over = true;
+                // Nothing may follow the end: the next line is read to find that out.
                 self.next_test()
             }
             Ok(SuiteLine::End(end)) => {
                 Err(self.bad(format!("there should be {} tests, here are {}", end.tests, self.tests)))
             }
+            // These say what is wrong themselves; anything else is simply no test.
             Err(known @ (JsonError::Twice(_) | JsonError::Excess(_))) => Err(self.bad(known.to_string())),
             Err(JsonError::Wrong(_)) => Err(self
                 .bad(format!("neither a list of inputs nor an object with a `trace`: {}", cut(&text, 60)))),

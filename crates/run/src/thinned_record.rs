@@ -72,7 +72,7 @@ impl ThinnedRecorder {
         Ok(Self { recorder: Recorder::new(file)?, limit, run: None, held: BTreeMap::new() })
     }
 
-    fn position(&mut self) -> io::Result<u64> {
+    fn write_position(&mut self) -> io::Result<u64> {
         self.recorder.writer().stream_position()
     }
 
@@ -80,7 +80,7 @@ impl ThinnedRecorder {
     fn add_alone(&mut self, event: &Event) -> io::Result<()> {
         match &event.event {
             EventKind::RunStarted(_) => {
-                let start = self.position()?;
+                let start = self.write_position()?;
                 self.run = (start >= self.limit).then(|| RunInFile {
                     start,
                     brief: vec![event.clone()],
@@ -109,7 +109,7 @@ impl ThinnedRecorder {
     /// Takes an event of run `run`, beside which others go on.
     fn add_of_many(&mut self, run: u64, event: &Event) -> io::Result<()> {
         if let EventKind::RunStarted(_) = event.event
-            && self.position()? >= self.limit
+            && self.write_position()? >= self.limit
         {
             self.held.insert(run, Vec::new());
         }

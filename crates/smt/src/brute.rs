@@ -76,6 +76,7 @@ impl<'p> BruteSearch<'p> {
         let mut due = vec![Vec::new(); vars.len() + 1];
         for &fact in facts {
             let last = pool.free_vars(fact).last().copied();
+            // Both lists of variables are in the same order, so the last one of a fact is the last to get a value.
             let at = vars.iter().position(|&var| Some(var) == last).map_or(0, |position| position + 1);
             due[at].push(fact);
         }
@@ -91,6 +92,7 @@ impl<'p> BruteSearch<'p> {
             return self.answer_when_exhausted();
         }
         for _ in 0..max_steps {
+            // Every fact was due at some depth on the way, and held there.
             if depth == self.vars.len() {
                 return SolverAnswer::Sat(valuation);
             }
@@ -98,6 +100,7 @@ impl<'p> BruteSearch<'p> {
                 if depth == 0 {
                     return self.answer_when_exhausted();
                 }
+                // All values of this variable were tried: back to the one before, whose next value is due.
                 next[depth] = 0;
                 depth -= 1;
                 continue;

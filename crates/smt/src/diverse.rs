@@ -117,6 +117,7 @@ impl DiverseValuations {
         let facts = [&self.facts[..], more].concat();
         let SolverAnswer::Sat(mut valuation) = solver.check(pool, &facts) else { return None };
         for &var in &self.vars {
+            // No fact mentions the variable, so any value will do.
             if valuation.get(var).is_none() {
                 valuation.set(var, pool.default_value(pool.var_info(var).sort));
             }
@@ -147,6 +148,7 @@ impl DiverseValuations {
             Some(found) => found,
             None => self.walk_to_new(pool).or_else(|| self.ask_different(pool, solver))?,
         };
+        // The last point stays as the second one of a line.
         self.other = self.at.replace(found.clone());
         Some(found)
     }
@@ -178,6 +180,7 @@ impl DiverseValuations {
             if let Some(found) = self.ask_solver(pool, solver, &bundle) {
                 return Some(found);
             }
+            // Fewer half-spaces cut out a larger region; with none left the caller asks without.
             bundle.pop();
         }
         None
@@ -191,6 +194,7 @@ impl DiverseValuations {
             return None;
         }
         let var = numbers[self.rng.random_range(0..numbers.len())];
+        // Only bounds that the facts state directly; without one, a spread of a random size around the other.
         let (lo, hi) = variable_bounds(pool, &self.facts, &[var])[0];
         let spread = SPREADS[self.rng.random_range(0..SPREADS.len())];
         let lo = lo.unwrap_or_else(|| hi.unwrap_or(spread).saturating_sub(2 * spread));
@@ -225,6 +229,7 @@ impl DiverseValuations {
     fn next_boundary(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
         if self.plan.is_none() {
             let mut goals = boundary_goals(pool, &self.facts, &self.vars);
+            // Shuffled, so that a caller who wants a few valuations does not get those of the first variable alone.
             goals.shuffle(&mut self.rng);
             self.plan = Some(DiversePlan::Goals(goals));
         }

@@ -57,6 +57,8 @@ pub(crate) fn read_pattern(pool: &TermPool, pattern: &str) -> Result<RegexTree, 
     let others = pool.patterns().filter(|other| *other.text != *pattern);
     // Patterns that cannot be read with themselves alone are in no question.
     let others = others.filter_map(|other| parse_hir(&other.text).ok()).map(|other| pattern_classes(&other));
+    // A question may compare a text with several patterns, so the characters that stand for those above must be alike
+    // for all of them at once.
     let others = others.filter(|classes| have_enough_alike(classes.iter()));
     let (own, others): (Vec<_>, Vec<_>) = (pattern_classes(&hir), others.collect());
     if !have_enough_alike(own.iter()) || !have_enough_alike(own.iter().chain(others.iter().flatten())) {
@@ -116,6 +118,7 @@ fn class_ranges(class: &Class) -> Result<Vec<(char, char)>, &'static str> {
         Class::Unicode(class) => Ok(class
             .ranges()
             .iter()
+            // What is cut off is represented by others, as `have_enough_alike` made sure.
             .filter(|range| range.start() <= MAX_CHAR)
             .map(|range| (range.start(), range.end().min(MAX_CHAR)))
             .collect()),

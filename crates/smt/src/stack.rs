@@ -101,6 +101,7 @@ impl SolverStack {
             return;
         }
         if self.pool.is_some() {
+            // Counts are about all questions, so they outlive the layers.
             self.solver.tally(&mut self.before);
             (self.backend, self.solver) = assemble_layers(&self.config, &self.halt);
         }
@@ -130,6 +131,7 @@ fn assemble_layers(config: &SolverConfig, halt: &HaltCell) -> (Backing, Box<dyn 
         }
         BackendChoice::None => (Backing::None("not wanted".into()), Box::new(NoSolver)),
     };
+    // From the inside out: the first layer that sees a question is the last one here.
     let near = WitnessLayer::new(ValidateLayer::new(backend));
     let plain = NormaliseLayer::new(CacheLayer::new(near, config.cache));
     (backing, Box::new(CountLayer::new(ShapeLayer::new(ScalarLayer::new(ForallLayer::new(plain))))))

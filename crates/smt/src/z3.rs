@@ -119,6 +119,7 @@ impl Z3 {
         let serial = self.next_serial();
         let level = self.levels.last_mut().ok_or_else(|| UnknownReason::Error("no level is open".into()))?;
         level.formulas.push(formula);
+        // Its content is another now, so a solver that has seen it must take it back and assert it again.
         level.serial = serial;
         level.linear &= linear;
         Ok(())
@@ -127,12 +128,15 @@ impl Z3 {
     fn try_check(&mut self, limits: SolverLimits) -> Result<SolverDecision, UnknownReason> {
         let linear = self.is_linear();
         let (engine, levels, watchdog) = self.ensure_engine()?;
+        // The solver made for linear arithmetic takes nothing else, so one other level is enough for the general one.
         let lane = if linear { &mut engine.linear } else { &mut engine.general };
         lane.sync_levels(&engine.context, levels)?;
         lane.limit_steps(&engine.context, limits.steps)?;
         let guard = watchdog.arm(limits.wall);
         let decision = engine.context.check(lane.solver);
         match (guard.disarm(), decision) {
+            // A decision that was reached while the watchdog fired is right all the same; only an open one is
+            // blamed on it.
             (_, decided @ Ok(SolverDecision::Sat | SolverDecision::Unsat)) => decided,
             (Some(why), _) => Err(why),
             (None, open) => open,
@@ -162,6 +166,8 @@ impl Z3Lane {
 
     /// Pops the levels that are not wanted and pushes those that are missing.
     fn sync_levels(&mut self, context: &Z3Context, levels: &[AssertionLevel]) -> Result<(), UnknownReason> {
+        // Levels are compared by their serial numbers, not by their formulas: a level that was popped and made
+        // again has another number.
         let shared =
             self.synced.iter().zip(levels).take_while(|(seen, level)| **seen == level.serial).count();
         context.pop(self.solver, self.synced.len() - shared)?;
@@ -196,12 +202,14 @@ impl Backend for Z3 {
     fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), UnknownReason> {
         let sort = pool.var_info(var).sort;
         let (engine, ..) = self.ensure_engine()?;
+        // Ranges are integers to Z3; their limits are asserted where the variable is declared.
         let Some(fact) = engine.memo.domain_constraint(&engine.context, var, sort)? else { return Ok(()) };
         self.add_formula(fact, true)
     }
 
     fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
         let (engine, ..) = self.ensure_engine()?;
+        // The caller renews the back-end after this, which frees the context with its terms.
         if engine.memo.len() > MAX_TERMS {
             return Err(UnknownReason::Memory);
         }

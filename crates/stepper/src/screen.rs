@@ -1,7 +1,7 @@
 //! The stepper as a screen of panels.
 //!
-//! [`draw`] is a function of the [`ScreenState`], [`update`] takes one key to the next state and perhaps a
-//! question for the model, which the [`WalkEngine`] answers. Only this room touches the terminal.
+//! `draw` is a function of the `ScreenState`, `update` takes one key to the next state and perhaps a
+//! question for the model, which the `WalkEngine` answers. Only this room touches the terminal.
 //!
 //! *Promises.* The terminal is put back as it was: at the end, on a panic, on Ctrl-C and when the program
 //! is asked to end.

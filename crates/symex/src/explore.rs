@@ -65,7 +65,7 @@ pub struct ExploreConfig {
 /// The variables that are compared when states are merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IgnoreDead {
-    /// Every variable is compared ([AT15] Def. 2.5 to the letter).
+    /// Every variable is compared (\[AT15] Def. 2.5 to the letter).
     No,
     /// The live variables are compared, and these.
     Except(Vec<VarId>),

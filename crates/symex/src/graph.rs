@@ -19,10 +19,10 @@ pub struct ExploredEdge {
     pub to: ExploredId,
 }
 
-/// The symbolic execution graph ([BT19] Def. 14), states merged as exploration decides.
+/// The symbolic execution graph (\[BT19] Def. 14), states merged as exploration decides.
 ///
 /// If states are merged, the store and the path of a node summarise all states it stands for, not the history of one
-/// way to it; [`along`](crate::along) gives that.
+/// way to it; [`find_concrete_run`](crate::find_concrete_run) gives that.
 #[derive(Clone, Debug, Default)]
 pub struct ExecGraph {
     /// The states, in order of discovery; the first is the initial one.

@@ -121,6 +121,9 @@ impl InductionProver {
     /// together with the templates become invariants. States of `exploration` show which templates are wrong.
     pub fn new(cx: &mut Ctx<'_>, exploration: &Exploration, claims: &[BTreeMap<LocId, Term>]) -> Self {
         let samples = atoms::sample_states(cx, exploration);
+        // Guess and drop (Houdini): far too many formulas first, then only those that hold at the start, in every
+        // state seen, and after every switch from a state in which all that are left hold. What is left is an
+        // invariant together.
         let mut candidates = template::candidates(cx, &samples, claims);
         for (loc, equalities) in affine::equalities(cx, &samples).iter_enumerated() {
             candidates[loc].extend(equalities);
@@ -131,6 +134,7 @@ impl InductionProver {
         let all = candidates.clone();
         houdini::retain_inductive(cx, &mut candidates);
         let is_rejected = |loc: LocId, term: &Term| !candidates[loc].contains(term);
+        // What held in every state seen but is not inductive may still be true: a lemma to propose.
         let rejected = all
             .iter_enumerated()
             .map(|(loc, terms)| terms.iter().copied().filter(|term| is_rejected(loc, term)).collect())
@@ -159,12 +163,15 @@ impl InductionProver {
         for steps in 1..=MAX_STEPS {
             // A doubt about the first states stays; one about a step is gone if a longer induction needs no such step.
             attempt.doubt = None;
+            // The base: nothing bad in the first `steps` states. The shorter paths were asked in the rounds before.
             if let Some(path) = attempt.violation_after(cx, steps - 1) {
                 return InductionOutcome::Refuted(path);
             }
             if attempt.doubt.is_some() || attempt.is_over(cx) {
                 break;
             }
+            // Only the counterexample of the longest induction is shown: shorter ones may be excluded by longer
+            // runs.
             attempt.counterexample = None;
             if attempt.holds_after(cx, steps) {
                 return InductionOutcome::Proved { steps, invariants: attempt.needed_invariants(cx, steps) };
@@ -214,6 +221,8 @@ impl InductionProver {
         excluding.retain(|&term| cx.pool.holds(term, &values) == Ok(false));
         excluding.sort_by_key(|&term| cx.pool.size(term));
         let steps = u32::try_from(found.switches.len()).unwrap_or(MAX_STEPS);
+        // The smallest formulas first, since people have to read them. Eight are tried, chosen by feel: each costs
+        // an induction of its own.
         for &term in excluding.iter().take(8) {
             let mut with_lemma = Self { invariants: self.invariants.clone(), rejected: IndexVec::new() };
             with_lemma.invariants.by_location[first.loc].push(term);
@@ -261,6 +270,7 @@ impl<'p> InductionAttempt<'p> {
         if self.is_over(cx) {
             return true;
         }
+        // A path that is followed although it is impossible costs time, never a proof.
         !matches!(sizes::decide_by_sizes(cx, facts), SolverDecision::Unsat)
     }
 
@@ -322,6 +332,8 @@ impl<'p> InductionAttempt<'p> {
     fn holds_after(&mut self, cx: &mut Ctx<'_>, steps: u32) -> bool {
         let locations: Vec<LocId> = cx.sts.locations.ids().collect();
         for loc in locations {
+            // Any values at any location, reachable or not: the induction knows nothing about how the run came
+            // here.
             let store = Store::identity(cx.pool, cx.sts);
             let state = SymState { loc, store, path: PathCondition::default(), depth: 0 };
             let mut path =
@@ -340,6 +352,7 @@ impl<'p> InductionAttempt<'p> {
         if left == 0 {
             return self.end_holds(cx, path, &state);
         }
+        // No location with a bad condition is `left` switches away.
         if !can_come_to(cx, state.loc, &self.claim.bad, left) {
             return true;
         }
@@ -370,6 +383,8 @@ impl<'p> InductionAttempt<'p> {
         let Some(bad) = self.bad_at(cx, state) else { return true };
         let mut facts = state.path.clone();
         let names = state.store.substitution(cx.sts);
+        // The last state need not be good, but it is reachable if the first one is, so the invariants hold there
+        // too.
         for &invariant in self.prover.invariants.of(state.loc) {
             let here = cx.pool.substitute(invariant, &names);
             facts = facts.with_fact(cx, here);
@@ -379,7 +394,7 @@ impl<'p> InductionAttempt<'p> {
         if self.is_over(cx) {
             return false;
         }
-        match sizes::check(cx, facts.facts()) {
+        match sizes::check_with_sizes(cx, facts.facts()) {
             SolverAnswer::Unsat => true,
             SolverAnswer::Sat(valuation) => {
                 self.counterexample = Some(CounterexamplePath { valuation, ..path.clone() });
@@ -426,6 +441,8 @@ impl<'p> InductionAttempt<'p> {
         }
         // Halves first: most of many invariants are not needed.
         let locations: Vec<LocId> = cx.sts.locations.ids().collect();
+        // Proofs that are made again to leave out invariants: this is for readers, the proof itself is done. Chosen
+        // by feel.
         let mut budget = 60;
         for loc in locations {
             let mut chunk = needed.by_location[loc].len();
@@ -436,6 +453,7 @@ impl<'p> InductionAttempt<'p> {
                     let mut fewer = needed.clone();
                     let end = (at + chunk).min(fewer.by_location[loc].len());
                     fewer.by_location[loc].drain(at..end);
+                    // Where the proof fails without it the chunk stays, and what comes behind it is tried.
                     if holds(cx, &fewer) { needed = fewer } else { at += chunk }
                 }
                 chunk /= 2;
@@ -448,6 +466,7 @@ impl<'p> InductionAttempt<'p> {
 /// Returns the condition that `bad` does not hold, for whatever message and delay; `None` if it needs a quantifier.
 fn good_condition(cx: &mut Ctx<'_>, bad: Term) -> Option<Term> {
     let stored: Vec<VarId> = cx.sts.stored_vars().collect();
+    // Fields and the delay are free in `bad`: a state is good if it is not bad for any of their values.
     let bound: Vec<VarId> = cx.pool.free_vars(bad).into_iter().filter(|var| !stored.contains(var)).collect();
     let some = if bound.is_empty() { bad } else { cx.pool.exists(&bound, bad) };
     (!cx.pool.has_quantifier(some)).then(|| cx.pool.not(some))
@@ -458,6 +477,7 @@ fn can_come_to(cx: &Ctx<'_>, loc: LocId, bad: &BTreeMap<LocId, Term>, left: u32)
     if left == 0 {
         return bad.get(&loc).is_some_and(|&term| !cx.pool.is_false(term));
     }
+    // Every switch leads back here, so the search below would only multiply.
     if cx.sts.locations.len() == 1 {
         return can_come_to(cx, loc, bad, 0);
     }
@@ -494,9 +514,11 @@ fn describe_invariants(cx: &Ctx<'_>, invariants: &Invariants) -> Vec<String> {
 /// model, and the differences of two.
 pub(crate) fn measures(cx: &mut Ctx<'_>) -> Vec<Term> {
     let mut numbers = atoms::whole_numbers(cx);
+    // Differences are quadratic in the numbers; eight numbers and twelve constants give about 250 measures. Chosen
+    // by feel.
     numbers.truncate(8);
     let samples = IndexVec::from_elem(Vec::new(), cx.sts.locations.len());
-    let constants = atoms::constants(cx, &[], &samples, 12);
+    let constants = atoms::constants_of_claims(cx, &[], &samples, 12);
     let mut found = Vec::new();
     for (at, &a) in numbers.iter().enumerate() {
         for &constant in &constants {

@@ -1,8 +1,8 @@
 //! The recognition of symbolic states that were seen before.
 //!
-//! Two states are equivalent if they stand for the same concrete states ([AT15] Def. 2.5);
-//! one subsumes another if it stands for all of the other's (the inclusion of [AT15] sec. 2.3,
-//! the merging of [BT19] sec. 7). Three steps, cheapest first:
+//! Two states are equivalent if they stand for the same concrete states (\[AT15] Def. 2.5);
+//! one subsumes another if it stands for all of the other's (the inclusion of \[AT15] sec. 2.3,
+//! the merging of \[BT19] sec. 7). Three steps, cheapest first:
 //!
 //! 1. *Projection.* Dead variables are dropped from the store, and facts that share no
 //!    variable with it are dropped from the path: the path is satisfiable, so they say

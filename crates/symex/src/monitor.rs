@@ -1,12 +1,12 @@
 //! The monitor: the states a specification may be in after the observed trace.
 //!
-//! [FTW05] Def. 16's set C, [BT19] Alg. 1's C, [BLLN23]'s execution relation, for testers that do not share an instant
-//! with the system. An input that was written is *under way* until the system takes it, which cannot be observed. So
-//! the monitor believes **courses** of events: each is one order in which the labels may have happened, with the belief
-//! after it and the inputs it has not taken yet (ioco in a queue context: Huo and Petrenko, "Transition covering tests
-//! for systems with queues", 2009; Noroozi et al., "Synchrony and asynchrony in conformance testing", 2015). Inputs of
-//! one lane are taken in the order they were sent; quiescence, or the confirmation of an input, settles what is under
-//! way. If every input is confirmed at once, there is one course.
+//! \[FTW05] Def. 16's set C, \[BT19] Alg. 1's C, \[BLLN23]'s execution relation, for testers that do not share an
+//! instant with the system. An input that was written is *under way* until the system takes it, which cannot be
+//! observed. So the monitor believes **courses** of events: each is one order in which the labels may have happened,
+//! with the belief after it and the inputs it has not taken yet (ioco in a queue context: Huo and Petrenko,
+//! "Transition covering tests for systems with queues", 2009; Noroozi et al., "Synchrony and asynchrony in conformance
+//! testing", 2015). Inputs of one lane are taken in the order they were sent; quiescence, or the confirmation of an
+//! input, settles what is under way. If every input is confirmed at once, there is one course.
 //!
 //! | observation | a course goes on if |
 //! | --- | --- |

@@ -1,7 +1,7 @@
 //! Quiescence as a quantified condition: no output can come without an input.
 //!
 //! A state is quiescent if no output and no internal switch is enabled, whatever the field
-//! values ([FTW05] Def. 15, [AT15]'s Δ), now or after any delay ([BLLN23] Def. 3). The condition is
+//! values (\[FTW05] Def. 15, \[AT15]'s Δ), now or after any delay (\[BLLN23] Def. 3). The condition is
 //! built with the quantifier eliminated where the builders can do so.
 
 use ioxide_model::concrete::ConcreteState;

@@ -1,6 +1,6 @@
 //! Symbolic states: a location, terms for the variables, and the path condition.
 //!
-//! [BT19] Def. 11, [AT15] Def. 2.3, and for clocks [BLLN23] Def. 2: the value of a variable is a term
+//! \[BT19] Def. 11, \[AT15] Def. 2.3, and for clocks \[BLLN23] Def. 2: the value of a variable is a term
 //! over what was received, sent, waited and unknown at start. A symbolic state stands for
 //! the set of concrete states its store takes under the valuations that satisfy its path.
 

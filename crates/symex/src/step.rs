@@ -1,8 +1,8 @@
 //! The symbolic step: one switch taken from a symbolic state.
 //!
-//! [BT19] Def. 12, [AT15] Def. 2.6: the guard, with the store for the variables and fresh
+//! \[BT19] Def. 12, \[AT15] Def. 2.6: the guard, with the store for the variables and fresh
 //! variables for the fields, joins the path; the update is applied to the store. In a timed
-//! system a fresh delay passes first ([BLLN23] Def. 2).
+//! system a fresh delay passes first (\[BLLN23] Def. 2).
 
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{Switch, SwitchId};

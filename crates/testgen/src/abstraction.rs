@@ -1,6 +1,6 @@
 //! Finite models as machines.
 //!
-//! [Sachtleben18]'s machines answer an input with an output; a transition system has both as labels of
+//! \[Sachtleben18]'s machines answer an input with an output; a transition system has both as labels of
 //! their own. [`flatten`] reads an input, and all the system says until it is quiescent, as
 //! one transition `x/y₁…yₙ`; saying nothing is the output `δ`. States of the machine are the
 //! quiescent states of the model, so the machine describes what a tester sees that waits for

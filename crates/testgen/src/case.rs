@@ -1,7 +1,7 @@
 //! Path-guided test cases: a tree that follows one path of a model and says what every
 //! deviation from it means.
 //!
-//! [BLLN23] Def. 6, corrected. A state of the case is a step of the path; its arcs are what can
+//! \[BLLN23] Def. 6, corrected. A state of the case is a step of the path; its arcs are what can
 //! happen next, by rule:
 //!
 //! | rule | what happens | leads to |
@@ -22,7 +22,7 @@
 //!
 //! *Promises* guards over the fields and delays of the steps so far, free of unknown initial values;
 //! an arc is left out only if its guard was refuted together with what is known at its state; a model
-//! without internal steps and a path that is trace-deterministic ([BLLN23] Def. 5), or an error that says why not.
+//! without internal steps and a path that is trace-deterministic (\[BLLN23] Def. 5), or an error that says why not.
 //! The work grows linearly with the path where quantifiers can be eliminated: what is known at a state is
 //! projected to the values that still matter.
 
@@ -237,7 +237,7 @@ impl CaseVerdict {
     }
 }
 
-/// A rule of [BLLN23] Def. 6; the last one is new.
+/// A rule of \[BLLN23] Def. 6; the last one is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseRule {
     /// Sends the input of the path.
@@ -302,7 +302,7 @@ impl TestCase {
         self.states.iter().flat_map(|state| &state.arcs)
     }
 
-    /// The name of the state before step `n`, as [BLLN23] has it.
+    /// The name of the state before step `n`, as \[BLLN23] has it.
     #[must_use]
     pub fn state_name(n: usize) -> String {
         format!("ec{n}")

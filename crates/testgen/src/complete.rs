@@ -1,7 +1,7 @@
 //! Complete suites for models with data.
 //!
 //! A model with data has no finite machine that its values make, but often one that its *conditions* make. The
-//! bridge is a finite abstraction [HP13, KP21]:
+//! bridge is a finite abstraction \[HP13, KP21]:
 //!
 //! - an **input class** is a message and a condition over its fields and the variables (`withdraw` with
 //!   `amount <= balance`): inputs of one class do the same in every state of the abstraction;
@@ -10,11 +10,11 @@
 //! - an **answer** is the sequence of outputs until the model is silent, in terms over variables and fields.
 //!
 //! No value is enumerated: classes are split where a solver shows that some of their members behave differently and
-//! others do not ([`refine`]), until nothing is left to split, as in the minimisation of reachable states [LY92]. Where
-//! that does not come to an end, condition classes may hold stores for which an input class is empty (nothing can be
-//! taken from an empty account): then a word can be executed in some stores only. Where that does not come to an end
-//! either, there is no finite abstraction, and the bounded one leaves out the pairs of classes whose members do not all
-//! behave alike: the rest holds for all members.
+//! others do not (`refine`), until nothing is left to split, as in the minimisation of reachable states \[LY92].
+//! Where that does not come to an end, condition classes may hold stores for which an input class is empty (nothing
+//! can be taken from an empty account): then a word can be executed in some stores only. Where that does not come to
+//! an end either, there is no finite abstraction, and the bounded one leaves out the pairs of classes whose members do
+//! not all behave alike: the rest holds for all members.
 //!
 //! The abstraction is a Mealy machine, so the complete suites of `ioxide-fsm` apply. Their words become messages
 //! ([`concretise`]) whose values are chosen such that another answer of the model in place of the right one shows.

@@ -1,6 +1,6 @@
 //! Conformance of two models: is everything one does allowed by the other?
 //!
-//! sioco ([AT15] sec. 3, after [FTW05]): an implementation conforms if, after every suspension trace
+//! sioco (\[AT15] sec. 3, after \[FTW05]): an implementation conforms if, after every suspension trace
 //! of the specification, each output it gives and each silence it keeps is one the
 //! specification has. The symbolic product of the two is searched breadth first, so the
 //! first unsafe state gives a shortest witness; product states that an earlier one stands for
@@ -113,7 +113,7 @@ pub enum SearchEngine {
     Symbolic,
 }
 
-/// The treatment of product states that were seen before ([AT15] sec. 4.2).
+/// The treatment of product states that were seen before (\[AT15] sec. 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
     /// Explores them again: every search is cut at its depth.
@@ -147,7 +147,7 @@ pub enum ConformProof {
     Widened,
     /// The changed switches do the same as before.
     SameSwitches,
-    /// The guard of an input was weakened where the specification leaves it open ([AT15] sec. 4.5).
+    /// The guard of an input was weakened where the specification leaves it open (\[AT15] sec. 4.5).
     InputWeakened,
     /// The change cannot be observed: the assigned values are never read.
     DeadAssignment,
@@ -253,6 +253,8 @@ pub fn conform(
     if let Some(doubt) = unsupported_reason(&product) {
         return Ok(Conformance { answer: ConformAnswer::Unknown(doubt), effort: SearchEffort::default() });
     }
+    // One set of names for both systems: product states are compared by their terms, so equal values must have
+    // equal names.
     let names = CanonicalNames::new(cx, product.imp.sts, product.spec.sts);
     Ok(decide(cx, &product, options, &mut || None, &names, watch))
 }
@@ -272,6 +274,8 @@ fn product<'s, 'c: 's>(
 ) -> Result<ModelProduct<'s>, PortMismatch> {
     let spec = cx.sts;
     let ports = ports(cx, imp, spec)?;
+    // Variables that nobody reads any more are left out of product states, so that states which differ in nothing else
+    // are one.
     let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
     let (imp, spec) = (SideSystem::new(cx, imp, live_imp), SideSystem::new(cx, spec, live_spec));
     let limits = ClockLimits::new(cx, imp.sts, spec.sts);

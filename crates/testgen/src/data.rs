@@ -1,6 +1,6 @@
 //! Values for the fields of a message, varied and reproducible by seed.
 //!
-//! [FTW05]'s algorithm and [BT19]'s `getValues` leave the choice open; a solver's first answer is a dull one. Values
+//! \[FTW05]'s algorithm and \[BT19]'s `getValues` leave the choice open; a solver's first answer is a dull one. Values
 //! are chosen as late as possible, so that they can depend on earlier observations.
 //!
 //! *Distribution.* Now and then the values come from one equivalence class: one side of a comparison that some guard of
@@ -102,6 +102,8 @@ pub fn pick_hinted(
     request: &ValueRequest<'_>,
     hints: &Hints<'_>,
 ) -> PickedValues {
+    // The share of narrow classes. Chosen by feel: they are for values that random draws hardly meet, and most draws
+    // should still be free.
     if rng.random_ratio(1, 6)
         && let Some(guard) = class::narrow_guard(cx, rng, request)
         && let PickedValues::Values(values) = pick_any(cx, rng, &ValueRequest { guard, ..*request }, hints)
@@ -119,6 +121,8 @@ fn pick_any(
     hints: &Hints<'_>,
 ) -> PickedValues {
     let fields = &cx.sts.gates[request.gate].fields;
+    // From cheap to dear: what the guard fixes, draws, a complete list of small domains, the solver. Only the list and
+    // the solver can prove that there are no values.
     let Some(fixed) = fixed_fields::fixed_fields(cx.pool, fields, request) else {
         return PickedValues::Impossible;
     };
@@ -146,6 +150,7 @@ fn pick_any(
     if let Some(values) = draw_fitting(cx, rng, split, &draft, draws) {
         return PickedValues::Values(values);
     }
+    // A complete list also gives every combination the same chance, which neither draws nor the solver do.
     match fixed_fields::all_combinations(cx.pool, &open, &fixed, request, MAX_COMBINATIONS) {
         Some(all) if all.is_empty() => return PickedValues::Impossible,
         Some(mut all) => {
@@ -222,6 +227,7 @@ pub fn pick_uniform(
         }
         let known: Substitution =
             fields.iter().zip(&values).map(|(&field, v)| (field, cx.pool.value(v.clone()))).collect();
+        // The facts may have other unknowns, so that evaluation does not do.
         let facts: Vec<Term> = facts.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
         if cx.decide(&facts) == SolverDecision::Sat {
             return PickedValues::Values(values);

@@ -1,7 +1,7 @@
 //! Deciding mutants: killed with a trace, equivalent with a proof, or unknown with the reason.
 //!
 //! Every mutant is compared with the model it comes from (see [`conform`](crate::conform)), with
-//! the optimisations of [AT15] sec. 4 that change no answer, each of which can be switched off to measure it. Before
+//! the optimisations of \[AT15] sec. 4 that change no answer, each of which can be switched off to measure it. Before
 //! the product is searched, cheap filters look for changes that cannot be observed.
 //!
 //! *Promises.* "Equivalent" comes with a proof, "killed" with a trace that was replayed. An analysis
@@ -52,7 +52,7 @@ const MAX_GRAPH: usize = 10_000;
 /// infinitely many states.
 const MAX_OPEN_GRAPH: usize = 1_000;
 
-/// A step of [AT15] sec. 4 that makes deciding faster.
+/// A step of \[AT15] sec. 4 that makes deciding faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Optimisation {
     /// The specification is explored once for all mutants (sec. 4.1).
@@ -130,7 +130,7 @@ pub struct KillConfig {
     pub bounds: SearchBounds,
     /// The optimisations that are switched off.
     pub off: BTreeSet<Optimisation>,
-    /// The treatment of inputs that a mutant does not mention. The restricted completion of [AT15] sec. 4.3 makes a
+    /// The treatment of inputs that a mutant does not mention. The restricted completion of \[AT15] sec. 4.3 makes a
     /// search shorter, but it changes answers: models that do not conform to themselves seem to.
     pub completion: InputCompletion,
 }
@@ -173,6 +173,7 @@ impl MutationAnalysis {
         let is_open = cx.sts.is_timed() || !cx.sts.vars.iter().all(|var| is_finite(cx.pool, var));
         let most = if is_open { MAX_OPEN_GRAPH } else { MAX_GRAPH };
         let bounds = SearchBounds { max_states: config.bounds.max_states.min(most), max_depth: u32::MAX };
+        // Explored once: every mutant shares all of the specification but the changed switch (sec. 4.1).
         let graph =
             config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, bounds, watch)).flatten();
         let deterministic = match &graph {
@@ -217,8 +218,11 @@ impl MutationAnalysis {
         let touched = TouchedParts::new(&imp, spec, mutant);
         let live = if reads_no_more(cx, mutant) { self.live.clone() } else { liveness(cx, &imp) };
         let limits = ClockLimits::new(cx, &imp, spec);
+        // The graph is that of the specification alone. Until the change is reached, both systems are in its states
+        // if the conditions of `may_follow` hold.
         let may_follow = !mutant.starts_otherwise() && self.may_follow(&live, &touched);
         let graph = self.graph.as_ref().filter(|graph| may_follow && graph.limits == limits);
+        // Both sides keep the variables that either reads, or equal states would have different terms.
         let live = join_liveness(live, &self.live);
         let names = graph.map_or_else(|| CanonicalNames::new(cx, &imp, spec), |graph| graph.names.clone());
         let left =

@@ -1,6 +1,6 @@
 //! Model mutation: small changes of a model, each a fault a system might have.
 //!
-//! [AT15] sec. 1: a mutant is the model with one fault injected; a test that distinguishes the mutant from
+//! \[AT15] sec. 1: a mutant is the model with one fault injected; a test that distinguishes the mutant from
 //! the model finds systems with that fault. The operators work on the core model, so every front end profits: guards
 //! (made true, negated, relations, constants, variables, and/or, conditions left out, other arithmetic), assignments
 //! (left out, added, changed), collections (the wrong end, one off, lost changes, duplicates), initial values, clocks
@@ -229,6 +229,7 @@ impl Mutant {
             match &edit.change {
                 MutationChange::Switch(id, after) => mutated.switches[*id] = (**after).clone(),
                 MutationChange::Initial(var, value) => {
+                    // By variable, not by position: the order of variables is no part of an edit.
                     let changed = mutated.vars.iter_mut().filter(|it| it.var == *var);
                     changed.for_each(|it| it.init = Some(*value));
                 }
@@ -252,11 +253,14 @@ pub fn mutants(model: &mut Model, operators: &[MutationOperator]) -> Vec<Mutant>
 /// The mutants of one switch, in the order of operators.
 fn mutants_of(model: &mut Model, operators: &[MutationOperator], id: SwitchId) -> Vec<Mutant> {
     let mut found = Vec::new();
+    // The original is known from the start, so no mutant is the model itself.
     let mut known: FxHashSet<SwitchForm> = [form(&model.sts.switches[id])].into_iter().collect();
     for operator in MutationOperator::ALL.into_iter().filter(|it| operators.contains(it)) {
         let label = model.sts.switches[id].label.clone();
         let mut number = 0;
         for after in switches::apply_operator(model, id, operator) {
+            // Counted before doubles are left out: the number of a mutant does not depend on the operators that
+            // came before.
             number += 1;
             if known.insert(form(&after)) {
                 let edits = vec![Edit { operator, change: MutationChange::Switch(id, Box::new(after)) }];
@@ -288,6 +292,7 @@ type SwitchForm = (LocId, GateId, Term, Vec<(VarId, Term)>, Vec<VarId>, LocId);
 
 /// Returns the form by which switches are compared: the order of updates and resets does not matter.
 fn form(switch: &Switch) -> SwitchForm {
+    // All assignments read the values before the switch, so their order has no meaning.
     let mut update = switch.update.clone();
     update.sort_unstable();
     let mut resets = switch.resets.clone();

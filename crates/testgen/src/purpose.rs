@@ -1,9 +1,9 @@
 //! Test purposes: paths of the symbolic execution graph worth executing.
 //!
-//! [BT19] Def. 16: a trace of switches with its path condition. Purposes come from a coverage criterion ([`coverage`])
+//! \[BT19] Def. 16: a trace of switches with its path condition. Purposes come from a coverage criterion ([`coverage`])
 //! or from a goal that is written with the model ([`of_goal`]).
 //!
-//! *Promises.* A path that the solver did not decide keeps the benefit of the doubt ([BT19] Def. 12), with the reason
+//! *Promises.* A path that the solver did not decide keeps the benefit of the doubt (\[BT19] Def. 12), with the reason
 //! in [`TestPurpose::doubt`].
 
 mod coverage;

@@ -1,6 +1,6 @@
 //! Testers: they decide the next move of a run from the belief of the specification and the trace so far.
 //!
-//! [FTW05]'s algorithm chooses freely among stopping, giving an input and observing; a tester is
+//! \[FTW05]'s algorithm chooses freely among stopping, giving an input and observing; a tester is
 //! one way to choose. A tester cannot say Fail: only the monitor can, so every tester is
 //! sound by construction.
 

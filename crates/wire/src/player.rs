@@ -1,9 +1,9 @@
 //! A model simulated as a system under test.
 //!
-//! The concrete semantics ([FTW05] Def. 11) with every choice made by a seeded generator: which
+//! The concrete semantics (\[FTW05] Def. 11) with every choice made by a seeded generator: which
 //! enabled output or internal step comes next, the values of loose outputs, the values
-//! unknown at start. Inputs are completed angelically ([AT15] sec. 3): an input nothing accepts
-//! is ignored. As in [AT15]'s care about internal steps, an input counts as accepted if it is
+//! unknown at start. Inputs are completed angelically (\[AT15] sec. 3): an input nothing accepts
+//! is ignored. As in \[AT15]'s care about internal steps, an input counts as accepted if it is
 //! accepted after internal steps; it is ignored only where no such steps lead to it, in a state
 //! that no internal step can leave. A model that takes internal steps for ever instead ignores
 //! nothing and is never quiescent: that is told. The comparison of models reads it the same way.
@@ -200,6 +200,8 @@ impl<'m> ModelPlayer<'m> {
             let location = self.state.place_text(self.cx.sts);
             return Err(PlayError::NeverTakes { location, input: label.show(self.cx.pool, self.cx.sts) });
         }
+        // The player stays where it is if it may: a random move to another stable state would be an internal step that
+        // nobody asked for.
         if !stable.contains(&self.state) {
             self.state = stable.swap_remove(self.rng.random_range(0..stable.len()));
         }
@@ -236,6 +238,8 @@ impl<'m> ModelPlayer<'m> {
 
     fn start_life(&mut self) -> Result<(), PlayError> {
         self.rng = ChaCha8Rng::seed_from_u64(self.seed);
+        // A stream of its own for every life, so that the choices after a reset do not depend on how many were made
+        // before it.
         self.rng.set_stream(self.life);
         let mut values = Valuation::new();
         for var in &self.cx.sts.vars {

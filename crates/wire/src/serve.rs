@@ -168,6 +168,7 @@ impl<W: Write> Conversation<'_, W> {
                 }
                 Err(RecvTimeoutError::Disconnected) => return Ok(ServeEnd::Closed),
             };
+            // A line was heard, so the player may speak its full share again.
             self.spoken = 0;
             if let Some(ended) = self.handle_line(line)? {
                 return Ok(ended);
@@ -180,12 +181,14 @@ impl<W: Write> Conversation<'_, W> {
         &mut self,
         lines: &Receiver<io::Result<LineRead>>,
     ) -> Result<io::Result<LineRead>, RecvTimeoutError> {
+        // Nothing can be said before the next line: virtual time passes only when the tool asks for it.
         if self.phase != PlayerPhase::Active || self.time == PlayerTime::Virtual {
             return lines.recv().map_err(|_| RecvTimeoutError::Disconnected);
         }
         if let PlayerTime::Wall(start) = self.time {
             return self.listen_in_time(lines, start);
         }
+        // Both orders of an input and an output that race should be seen; without the coin the player would always win.
         if self.player.may_take_input() && self.coin.random() {
             return lines.recv_timeout(LISTEN_TIME);
         }
@@ -228,6 +231,7 @@ impl<W: Write> Conversation<'_, W> {
                 Ok(None) => return Ok(()),
                 Ok(Some(label)) => {
                     self.write_output(&label)?;
+                    // The tool is told the instant of this message before time goes on, as it may react to it.
                     if self.time == PlayerTime::Virtual {
                         return Ok(());
                     }
@@ -257,6 +261,7 @@ impl<W: Write> Conversation<'_, W> {
             Ok(None) => (),
             Err(error) => return self.break_down(&error),
         }
+        // The error was the answer; the tool must not take `advanced` for a sign that all is well.
         if self.phase == PlayerPhase::Broken {
             return Ok(());
         }
@@ -385,6 +390,7 @@ impl<W: Write> Conversation<'_, W> {
             Ok(label) => label,
             Err(unfit) => return self.refuse(Some(id), unfit.to_string()),
         };
+        // What was due before the input must be said before it is taken: `sent` divides the two.
         self.catch_up()?;
         match self.player.input(&label) {
             Ok(_) => {

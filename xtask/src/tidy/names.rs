@@ -85,12 +85,14 @@ fn declared_type(line: &str) -> Option<&str> {
     (end > 0).then(|| &rest[..end])
 }
 
-/// The keys of papers in a line: `[Chow78]`.
+/// The keys of papers in a line: `[Chow78]`, or `[HP13, KP21 sec. 2]`.
 fn cited(line: &str) -> impl Iterator<Item = &str> {
-    line.split('[')
-        .skip(1)
-        .filter_map(|rest| rest.split_once(']').map(|(key, _)| key))
-        .filter(|key| is_key(key))
+    line.split('[').skip(1).flat_map(|rest| keys_of(rest.split_once(']').map_or("", |(inside, _)| inside)))
+}
+
+/// Returns the keys of papers in a citation, whose text stands between brackets.
+pub(super) fn keys_of(citation: &str) -> impl Iterator<Item = &str> {
+    citation.split(',').filter_map(|part| part.split_whitespace().next()).filter(|word| is_key(word))
 }
 
 /// Returns whether a text is the key of a paper: two or more letters, the first a capital, and a year of two digits.
@@ -131,8 +133,12 @@ mod tests {
 
     #[test]
     fn a_paper_nobody_knows_is_found() {
-        let all = register(&[("a.rs", "//! As in [Chow78], [`Link`], [1] and [Other99].\nlet x = y[Z80];")]);
-        assert_eq!(all.uncited("- **[Chow78]** T. S. Chow").len(), 1);
+        let all = register(&[(
+            "a.rs",
+            "//! As in \\[Chow78, Older77 §2.4], [`Link`], [1] and \\[Other99].\nlet x = y[Z80];",
+        )]);
+        let missing = all.uncited("- **[Chow78]** T. S. Chow");
+        assert_eq!(missing.len(), 2, "{missing:?}");
     }
 
     #[test]

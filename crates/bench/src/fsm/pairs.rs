@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use super::machines::{data, files};
 
-/// The first specification of the thesis ([Sachtleben18]).
+/// The first specification of the thesis (\[Sachtleben18]).
 const MA: &str = include_str!("../../../../examples/fsm/ma.dot");
 /// Its implementation.
 const MA_IMPL: &str = include_str!("../../../../examples/fsm/ma-impl.dot");

@@ -319,7 +319,7 @@ fn hostile_parts_are_refused() {
     }
 }
 
-/// Asynchronous testing: action systems that talk through bounded queues, both ways ([AT15] sec. 6).
+/// Asynchronous testing: action systems that talk through bounded queues, both ways (\[AT15] sec. 6).
 #[test]
 fn a_system_behind_queues_fails_only_where_the_queues_are_not_told() {
     let folder = examples().join("remote-line");

@@ -1,11 +1,11 @@
 //! A certificate of completeness: a condition on the words of a suite that can be read off and suffices.
 //!
-//! *The H-condition* [DEY05]: there is an access word for every state, the empty one among them, such that every
+//! *The H-condition* \[DEY05]: there is an access word for every state, the empty one among them, such that every
 //! access word goes on with all words of up to `extra + 1` symbols, and every two of these words that lead to
 //! different states, both access words, or one an access word, or one a beginning of the other behind the same
 //! access word, are distinguished by a word behind both.
 //!
-//! *k-A-completeness* [VFM24]: if the access words `A` hold their own beginnings and *every* two of these words are
+//! *k-A-completeness* \[VFM24]: if the access words `A` hold their own beginnings and *every* two of these words are
 //! distinguished that lead to different states, the suite finds more: every wrong system, however many states it has,
 //! all of whose states are reached by a word of `A` and at most `extra` more symbols, or in which two words of `A`
 //! lead to equivalent states.

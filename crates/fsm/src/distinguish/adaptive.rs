@@ -5,7 +5,7 @@
 //! in one state cannot be distinguished below; where that happens the tree stops,
 //! and another tree is grown for the states it left together. A machine has an
 //! adaptive distinguishing sequence exactly if one tree can suffice
-//! [LeeYannakakis94]; the greedy choice of words here may need more.
+//! \[LeeYannakakis94]; the greedy choice of words here may need more.
 //!
 //! The path of a state through each tree it takes part in is a word; these
 //! words form harmonised identifiers, since two states share the path up to

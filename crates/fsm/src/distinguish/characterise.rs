@@ -4,7 +4,7 @@
 //! the last word or starts a new one, whichever separates more pairs for the
 //! symbols it costs in a suite, where a new word costs an access word as well.
 //! State identifiers are subsets of its prefixes, smallest first, as the
-//! partial W-method uses them [FBKAG91].
+//! partial W-method uses them \[FBKAG91].
 
 use std::borrow::Cow;
 

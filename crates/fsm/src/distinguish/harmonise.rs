@@ -5,7 +5,7 @@
 //! them has already, an end of one continued by a shortest separating word, or
 //! a branch.
 //!
-//! *Promises* that identifiers are harmonised [LPB94] once every pair was
+//! *Promises* that identifiers are harmonised \[LPB94] once every pair was
 //! separated, in whatever order: words are only added.
 
 use ioxide_model::index::{Idx, IndexVec};

@@ -2,7 +2,7 @@
 //!
 //! Pairs separated by one input come first; a pair that an input leads to a
 //! separated pair is separated by one symbol more. Walking this backwards over
-//! predecessors visits each pair and input once: `O(k · n²)` [Gill62].
+//! predecessors visits each pair and input once: `O(k · n²)` \[Gill62].
 
 use ioxide_model::index::Idx;
 

@@ -1,5 +1,5 @@
 //! A splitting tree: a tree of blocks of states, each inner block with a word
-//! whose answers split it into its children [LeeYannakakis94].
+//! whose answers split it into its children \[LeeYannakakis94].
 //!
 //! The word of the lowest block that contains two states separates them. A
 //! block is split by one input if its answers differ, else by an input that

@@ -5,7 +5,7 @@
 //! exceeds the number of states the system may have; then none of its
 //! extensions is a shortest way to a failure.
 //!
-//! *Differs* from Algorithms 5.1 and 7.1 of [Sachtleben18] only in computing
+//! *Differs* from Algorithms 5.1 and 7.1 of \[Sachtleben18] only in computing
 //! the greatest lower bound over all `S₁` and `V''` by a search of its own.
 
 use rustc_hash::FxHashSet;

@@ -6,7 +6,7 @@
 //! prefixes in `R⁺(s)` lead the system to different states; sets of answers
 //! seen elsewhere but not there are states of their own. For a set `S₁` of
 //! model states whose `R⁺` share no set of answers the bound is
-//! `Σ |R⁺(s)| + |D \ …|` [Sachtleben18, Def. 5.4.9].
+//! `Σ |R⁺(s)| + |D \ …|` \[Sachtleben18, Def. 5.4.9].
 //!
 //! Every set of answers along the word is in `D`, so the bound is `|D|` plus,
 //! for each `s` in `S₁`, how many more prefixes than sets of answers it has:

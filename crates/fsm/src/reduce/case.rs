@@ -1,7 +1,7 @@
 //! Adaptive test cases: trees that choose the next input by the last output.
 //!
 //! A case is nothing, or an input and a case for each output; outputs without
-//! one end it [Sachtleben18, Def. 5.3.1]. The answers a state can give to a
+//! one end it \[Sachtleben18, Def. 5.3.1]. The answers a state can give to a
 //! case are `IO(M, s, σ)` [Def. 5.3.2].
 
 use crate::mealy::{InputId, MachineNames, OutputId, StateId};

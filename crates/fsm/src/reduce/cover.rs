@@ -1,5 +1,5 @@
 //! Deterministic state cover: words after which the machine is in one known
-//! state, whatever it answered [Sachtleben18, Def. 2.3.2].
+//! state, whatever it answered \[Sachtleben18, Def. 2.3.2].
 //!
 //! The search runs breadth first over the sets of states a word may lead to,
 //! and gives up on words whose sets are new once it has met very many sets; a

@@ -2,7 +2,7 @@
 //!
 //! Two states are *r-distinguishable* if some input gives them no common
 //! output, or common outputs only into pairs that are r-distinguishable
-//! already [Sachtleben18, Def. 2.3.3]. An adaptive characterising set holds for
+//! already \[Sachtleben18, Def. 2.3.3]. An adaptive characterising set holds for
 //! every such pair a case that distinguishes it [Def. 5.3.5].
 //!
 //! Cases are built for one pair at a time; where inputs are equally good for

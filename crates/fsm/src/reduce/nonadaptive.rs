@@ -3,7 +3,7 @@
 //! A word is extended until, for every response the *model* can give, some set
 //! of pairwise r-distinguishable states is visited so often that one of them
 //! must repeat: the visits beyond the cover plus the states of the set that
-//! the cover reaches exceed the bound [Hierons04], [PetrenkoYevtushenko11].
+//! the cover reaches exceed the bound \[Hierons04], \[PetrenkoYevtushenko11].
 //! Each word is to be followed by a characterising set. [`preset_counting`]
 //! applies them to a system.
 

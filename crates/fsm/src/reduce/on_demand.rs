@@ -1,4 +1,4 @@
-//! State counting with cases on demand: the H-variation of [Sachtleben18, §8.1.2].
+//! State counting with cases on demand: the H-variation of \[Sachtleben18, §8.1.2].
 //!
 //! No characterising set is applied as a matter of course. A trace is counted
 //! with the sets `R⁺` of pairwise r-distinguishable states only; where that

@@ -1,7 +1,7 @@
 //! The convergence graph: a test tree with the words known to converge merged.
 //!
 //! Two words *converge* if they lead every machine of the fault domain that
-//! passes the suite to the same state [SPY12]. The tests form a tree; putting
+//! passes the suite to the same state \[SPY12]. The tests form a tree; putting
 //! convergent words into one class makes a graph of it. It has one *access
 //! node* per state of the machine, the class of that state's access word, and
 //! below each access node a tree of words not yet known to converge with one.
@@ -86,7 +86,7 @@ pub(super) struct ConvergenceGraph<'s> {
     tree_words: IdArena<TreeWordId, TreeWord>,
     /// Proved transitions into each state, one for each state they leave; more would lead to the same classes.
     into: IndexVec<StateId, Vec<(StateId, InputId)>>,
-    /// True once every two access nodes are separated: (A) of the H-condition [DEY05].
+    /// True once every two access nodes are separated: (A) of the H-condition \[DEY05].
     pub(super) is_cover_separated: bool,
     pub(super) policy: TestContinuation,
     /// The cost of the tests so far, in symbols with resets; it never falls.

@@ -3,14 +3,14 @@
 //! *Without* convergence this is the H-method: `P · Σ^≤(extra+1)` in which
 //! every two words of (A) the cover, (B) the cover and a longer word, (C) a
 //! longer word and its own prefix beyond the cover are separated if they lead
-//! to different states [DEY05].
+//! to different states \[DEY05].
 //!
 //! *With* convergence each transition `(s, x)` into `t` is proved in turn.
 //! Let `u` be a word of the class of `s` followed by `x`. If for every word
 //! `γ` of `extra` symbols the cover, the words `u·γ'` and the words `t·γ'`, for
 //! the prefixes `γ'` of `γ`, are separated wherever they lead to different states,
 //! then `u` converges with the access word of `t` in every machine of the
-//! fault domain that passes [SPY12, Theorem 1]. Were they to lead to different
+//! fault domain that passes \[SPY12, Theorem 1]. Were they to lead to different
 //! states of such a machine, a shortest word that separates those would split
 //! one more class of states at each of its last `extra + 1` steps, beginning
 //! with the `n` classes the cover is in, and there would be more states than

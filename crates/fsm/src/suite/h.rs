@@ -1,5 +1,5 @@
 //! The H-method: no identifier is fixed in advance; a separating word is added
-//! only where the tests do not separate two words yet [DEY05].
+//! only where the tests do not separate two words yet \[DEY05].
 
 use super::grow::{GrowthRecipe, grow_smallest_suite};
 use super::identify::IdentifyRule;

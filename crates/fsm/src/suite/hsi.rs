@@ -2,7 +2,7 @@
 //!
 //! With harmonised identifiers `H_s` every two states are separated by a
 //! common prefix of their identifiers, so no state needs a whole
-//! characterising set [LPB94].
+//! characterising set \[LPB94].
 
 use super::traverse::{Suffixes, Traversal, Tries};
 use super::{SuiteSource, WordSuite};

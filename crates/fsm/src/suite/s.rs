@@ -4,7 +4,7 @@
 //! As soon as a transition is proved to converge, a test that ends in a known
 //! state can go on from there: either in place, or after a transfer over
 //! proved transitions that is shorter than a reset and an access word. The
-//! idea of state identification on convergent prefixes is that of [SB20]; the
+//! idea of state identification on convergent prefixes is that of \[SB20]; the
 //! proof obligations are those of the SPY-method, and the graph that keeps them
 //! is our own.
 

@@ -1,5 +1,5 @@
 //! The SPY-method: harmonised identifiers, each appended to whichever of the
-//! words known to converge makes the suite grow least [SPY12].
+//! words known to converge makes the suite grow least \[SPY12].
 
 use super::convergence::TestContinuation;
 use super::grow::{GrowthRecipe, grow_smallest_suite};

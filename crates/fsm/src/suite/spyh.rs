@@ -1,5 +1,5 @@
 //! The SPYH-method: as SPY spreads words over convergent tests, and as H
-//! chooses separating words only where none is there yet [SB18].
+//! chooses separating words only where none is there yet \[SB18].
 
 use super::convergence::TestContinuation;
 use super::grow::{GrowthRecipe, grow_smallest_suite};

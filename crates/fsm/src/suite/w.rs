@@ -1,7 +1,7 @@
 //! The W-method: `P · Σ^≤(extra+1) · W`.
 //!
 //! For a minimal machine with state cover `P`, inputs `Σ` and characterising
-//! set `W` this is complete for `extra` more states [Chow78], [Vasilevskii73].
+//! set `W` this is complete for `extra` more states \[Chow78], \[Vasilevskii73].
 //!
 //! *Differs* from the papers in walking the set lazily and dropping prefixes.
 

@@ -2,7 +2,7 @@
 //!
 //! A characterising set `W` checks the states; the transitions into a state
 //! `s` at the end of `P · Σ^(extra+1)` are followed by an identifier `W_s`
-//! only, made of prefixes of `W` [FBKAG91].
+//! only, made of prefixes of `W` \[FBKAG91].
 
 use ioxide_model::index::IndexVec;
 

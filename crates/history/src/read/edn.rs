@@ -15,7 +15,7 @@ pub(super) fn read_events(text: &str) -> Result<Vec<ForeignEvent>, HistoryReadEr
     let mut reader = EdnReader::new(text);
     let mut events = Vec::new();
     while let Some((line, form)) = reader.next_form()? {
-        add_events(line, form, &mut events).map_err(|problem| problem.at(line))?;
+        add_events(line, form, &mut events).map_err(|problem| problem.at_line(line))?;
     }
     Ok(events)
 }
@@ -88,6 +88,7 @@ fn find_log_event(line: &str) -> Option<&str> {
         if [":invoke", ":ok", ":fail", ":info"].contains(&word) {
             return before;
         }
+        // `split_whitespace` gives parts of `line`, so the difference is the offset of the word in it.
         let start = word.as_ptr() as usize - line.as_ptr() as usize;
         before = Some(&line[start..]);
     }
@@ -97,12 +98,12 @@ fn find_log_event(line: &str) -> Option<&str> {
 fn log_event(number: usize, event: &str) -> Result<Option<ForeignEvent>, HistoryReadError> {
     let mut reader = EdnReader { line: number, ..EdnReader::new(event) };
     let mut next = || reader.next_form().map(|form| form.map(|(_, form)| form));
-    let missing = |key| ReadProblem::MissingKey(key).at(number);
+    let missing = |key| ReadProblem::MissingKey(key).at_line(number);
     // Something else than a number is the nemesis, or the text of another part of the program.
     let Ok(Some(EdnForm::Number(process))) = next() else { return Ok(None) };
     let Some(EdnForm::Word(kind)) = next()? else { return Err(missing("type")) };
     let Some(EdnForm::Word(operation)) = next()? else { return Err(missing("f")) };
-    let kind = EventType::parse(&kind).map_err(|problem| problem.at(number))?;
+    let kind = EventType::parse(&kind).map_err(|problem| problem.at_line(number))?;
     let value = match (next(), kind) {
         (Ok(value), _) => value.map_or(Json::Null, EdnForm::into_json),
         // What follows an operation without an answer is often the text of an exception.
@@ -161,14 +162,14 @@ impl<'t> EdnReader<'t> {
     }
 
     fn problem<T>(&self, what: &'static str) -> EdnResult<T> {
-        Err(ReadProblem::Edn(what).at(self.line))
+        Err(ReadProblem::Edn(what).at_line(self.line))
     }
 
     /// Reads the next value with its line; `None` at the end of the text.
     fn next_form(&mut self) -> EdnResult<Option<(usize, EdnForm)>> {
         self.skip_blanks(0)?;
         let line = self.line;
-        if self.rest.is_empty() { Ok(None) } else { Ok(Some((line, self.form(0)?))) }
+        if self.rest.is_empty() { Ok(None) } else { Ok(Some((line, self.read_form(0)?))) }
     }
 
     fn next_char(&mut self) -> Option<char> {
@@ -182,10 +183,12 @@ impl<'t> EdnReader<'t> {
     fn skip_blanks(&mut self, depth: usize) -> EdnResult<()> {
         while let Some(sign) = self.rest.chars().next() {
             match sign {
+                // A comment, to the end of its line.
                 ';' => while self.next_char().is_some_and(|sign| sign != '\n') {},
                 '#' if self.rest.starts_with("#_") => {
                     self.rest = &self.rest[2..];
-                    self.form(depth + 1)?;
+                    // `#_` discards the value behind it. One deeper, since `#_#_#_` recurses.
+                    self.read_form(depth + 1)?;
                 }
                 sign if sign == ',' || sign.is_whitespace() => {
                     self.next_char();
@@ -196,46 +199,50 @@ impl<'t> EdnReader<'t> {
         Ok(())
     }
 
-    fn form(&mut self, depth: usize) -> EdnResult<EdnForm> {
+    fn read_form(&mut self, depth: usize) -> EdnResult<EdnForm> {
         if depth > MAX_DEPTH {
             return self.problem("values are nested too deeply");
         }
         self.skip_blanks(depth)?;
         match self.rest.chars().next() {
             None => self.problem("the text ends within a value"),
-            Some('"') => self.text(),
-            Some('[') => self.items(']', depth),
-            Some('(') => self.items(')', depth),
-            Some('{') => self.map(depth),
-            Some('#') => self.dispatch(depth),
-            Some('\\') => self.character(),
+            Some('"') => self.read_text(),
+            Some('[') => self.read_items(']', depth),
+            Some('(') => self.read_items(')', depth),
+            Some('{') => self.read_map(depth),
+            Some('#') => self.read_dispatched(depth),
+            Some('\\') => self.read_character(),
             Some(']' | ')' | '}') => self.problem("a bracket is closed that was not opened"),
-            Some(_) => self.atom(),
+            Some(_) => self.read_atom(),
         }
     }
 
     /// Reads a set, a symbolic value (`##Inf`), or a tagged value, whose tag is left out: `#jepsen.history.Op{...}`.
-    fn dispatch(&mut self, depth: usize) -> EdnResult<EdnForm> {
+    fn read_dispatched(&mut self, depth: usize) -> EdnResult<EdnForm> {
         self.next_char();
         if self.rest.starts_with('{') {
-            return self.items('}', depth);
+            // A set; its items are an array in JSON.
+            return self.read_items('}', depth);
         }
         if self.rest.starts_with('#') {
             self.next_char();
-            return self.atom();
+            return self.read_atom();
         }
+        // The tag is read over: what it tags is the value, whatever type a program would make of it.
         let tag = self.rest.find(|sign: char| sign.is_whitespace() || "{[(\"".contains(sign));
         self.rest = &self.rest[tag.unwrap_or(self.rest.len())..];
-        self.form(depth + 1)
+        self.read_form(depth + 1)
     }
 
     /// Reads a character, `\a` or `\newline`, as a text.
-    fn character(&mut self) -> EdnResult<EdnForm> {
+    fn read_character(&mut self) -> EdnResult<EdnForm> {
         self.next_char();
         let Some(first) = self.next_char() else { return self.problem("the text ends within a character") };
         let end = self.rest.find(|sign: char| !sign.is_alphanumeric()).unwrap_or(self.rest.len());
         let (more, rest) = self.rest.split_at(end);
         self.rest = rest;
+        // The sign behind the backslash may be no letter, as in `\(`; letters after it are a name such as
+        // `newline`.
         let name = format!("{first}{more}");
         let code = name.strip_prefix('u').and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let text = match (name.as_str(), code.and_then(char::from_u32)) {
@@ -250,7 +257,7 @@ impl<'t> EdnReader<'t> {
         Ok(EdnForm::Text(text))
     }
 
-    fn items(&mut self, end: char, depth: usize) -> EdnResult<EdnForm> {
+    fn read_items(&mut self, end: char, depth: usize) -> EdnResult<EdnForm> {
         self.next_char();
         let mut items = Vec::new();
         loop {
@@ -260,12 +267,15 @@ impl<'t> EdnReader<'t> {
                 return Ok(EdnForm::Items(items));
             }
             let line = self.line;
-            items.push((line, self.form(depth + 1)?));
+            items.push((line, self.read_form(depth + 1)?));
         }
     }
 
-    fn map(&mut self, depth: usize) -> EdnResult<EdnForm> {
-        let EdnForm::Items(items) = self.items('}', depth)? else { return self.problem("a map has entries") };
+    fn read_map(&mut self, depth: usize) -> EdnResult<EdnForm> {
+        // Keys and values in turn. A key that stands twice is an error of the event (`event_of`), not of the text.
+        let EdnForm::Items(items) = self.read_items('}', depth)? else {
+            return self.problem("a map has entries");
+        };
         if items.len() % 2 != 0 {
             return self.problem("a map has a key without a value");
         }
@@ -277,7 +287,7 @@ impl<'t> EdnReader<'t> {
         Ok(EdnForm::Map(entries))
     }
 
-    fn text(&mut self) -> EdnResult<EdnForm> {
+    fn read_text(&mut self) -> EdnResult<EdnForm> {
         self.next_char();
         let mut text = String::new();
         loop {
@@ -308,13 +318,14 @@ impl<'t> EdnReader<'t> {
         Ok(sign)
     }
 
-    fn atom(&mut self) -> EdnResult<EdnForm> {
+    fn read_atom(&mut self) -> EdnResult<EdnForm> {
         let ends = |sign: char| sign.is_whitespace() || ",;\"[](){}".contains(sign);
         let end = self.rest.find(ends).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         let is_number = word.trim_start_matches(['-', '+']).starts_with(|sign: char| sign.is_ascii_digit());
         if is_number {
+            // `N` and `M` mark numbers of any size. A ratio, `1/2`, is no number of JSON.
             let digits = word.trim_start_matches('+').trim_end_matches(['N', 'M']);
             return match digits.parse::<Number>() {
                 Ok(number) => Ok(EdnForm::Number(number)),

@@ -81,7 +81,7 @@ struct MessageLine {
 
 impl MessageField {
     /// Joins the message with the fields that stand beside it.
-    fn join(self, beside: Option<Map<String, Json>>) -> Result<MessageLine, ReadProblem> {
+    fn with_args(self, beside: Option<Map<String, Json>>) -> Result<MessageLine, ReadProblem> {
         match (self, beside) {
             (Self::Name(label), args) => Ok(MessageLine { label, args: args.unwrap_or_default() }),
             (Self::Whole(message), None) => Ok(message),
@@ -120,9 +120,12 @@ pub(super) fn read_lines(text: &str, make_label: LabelMaker<'_>) -> Result<Histo
     let mut reader = LineReader { builder: HistoryBuilder::default(), latest: 0, make_label };
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (number, (at, line)) in lines.enumerate() {
-        let read =
-            if number == 0 && line.contains(FORMAT_KEY) { read_version(line) } else { reader.add(line) };
-        read.map_err(|problem| problem.at(at + 1))?;
+        let read = if number == 0 && line.contains(FORMAT_KEY) {
+            read_version(line)
+        } else {
+            reader.read_line(line)
+        };
+        read.map_err(|problem| problem.at_line(at + 1))?;
     }
     Ok(reader.builder.finish())
 }
@@ -146,7 +149,7 @@ struct LineReader<'l> {
 }
 
 impl LineReader<'_> {
-    fn add(&mut self, line: &str) -> Result<(), ReadProblem> {
+    fn read_line(&mut self, line: &str) -> Result<(), ReadProblem> {
         if let Ok(FaultLine { fault, from, to }) = serde_json::from_str(line) {
             self.builder.add_fault(HistoryFault { name: fault.into(), from_ns: from, to_ns: to });
             return Ok(());
@@ -157,11 +160,11 @@ impl LineReader<'_> {
         self.check_time(at)?;
         match (call, answer, open, void) {
             (Some(call), None, false, false) => {
-                let input = self.label(call.join(args)?, HistoryMessageKind::Input)?;
+                let input = self.make_label(call.with_args(args)?, HistoryMessageKind::Input)?;
                 self.builder.call(&client, input, at)?
             }
             (None, Some(answer), false, false) => {
-                let output = self.label(answer.join(args)?, HistoryMessageKind::Output)?;
+                let output = self.make_label(answer.with_args(args)?, HistoryMessageKind::Output)?;
                 self.builder.answer(&client, output, at)?
             }
             (None, None, true, false) if args.is_none() => self.builder.leave_open(&client)?,
@@ -171,7 +174,7 @@ impl LineReader<'_> {
         Ok(())
     }
 
-    fn label(&self, message: MessageLine, kind: HistoryMessageKind) -> Result<Label, ReadProblem> {
+    fn make_label(&self, message: MessageLine, kind: HistoryMessageKind) -> Result<Label, ReadProblem> {
         (self.make_label)(&message.label, &message.args, kind).map_err(ReadProblem::Message)
     }
 

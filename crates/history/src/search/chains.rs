@@ -70,7 +70,7 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
             if self.is_complete() {
                 return Ok(SearchOutcome::Order(self.placed_operations()));
             }
-            work.count(limits)?;
+            work.count_configuration(limits)?;
             work.check_memory(|| self.space.memory() + self.memory(), limits)?;
             // [Lowe17]: with the same operations placed and the same belief, everything that can follow was tried
             // before.
@@ -83,12 +83,12 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
             belief = loop {
                 let Some(frame) = stack.last_mut() else { return Ok(self.report_failure()) };
                 let (order_len, choice) = (frame.order_len, frame.choices.pop());
-                self.undo(order_len);
+                self.undo_placements(order_len);
                 let Some((client, next)) = choice else {
                     stack.pop();
                     continue;
                 };
-                self.place(client);
+                self.place_next(client);
                 if next == BeliefId::UNSPECIFIED {
                     return Ok(SearchOutcome::Unspecified(self.placed_operations()));
                 }
@@ -102,12 +102,12 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
         self.seen.len() * (64 + self.placed.len() * size_of::<u32>())
     }
 
-    fn place(&mut self, client: usize) {
+    fn place_next(&mut self, client: usize) {
         self.placed[client] += 1;
         self.order.push(client);
     }
 
-    fn undo(&mut self, len: usize) {
+    fn undo_placements(&mut self, len: usize) {
         for client in self.order.drain(len..) {
             self.placed[client] -= 1;
         }
@@ -127,7 +127,7 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
                 // An operation that changes nothing can be moved forward to here in every order, so no other place need
                 // be tried.
                 Some(class) if self.space.is_pure(class) && self.space.step(belief, class) == belief => {
-                    self.place(client)
+                    self.place_next(client)
                 }
                 _ => client += 1,
             }

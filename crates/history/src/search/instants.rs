@@ -170,13 +170,13 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             let Some(frame) = stack.last_mut() else { return Ok(self.report_failure()) };
             let (event, placed, order_len) = (frame.event, frame.placed, frame.order_len);
             let choice = frame.choices.pop();
-            self.undo(order_len);
+            self.undo_placements(order_len);
             let Some(SearchChoice { placement, slot, next }) = choice else {
                 stack.pop();
                 descent = Descent::Seen;
                 continue;
             };
-            self.place(placement, event);
+            self.place_operation(placement, event);
             if next == BeliefId::UNSPECIFIED {
                 return Ok(SearchOutcome::Unspecified(self.placed_operations()));
             }
@@ -186,7 +186,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
     }
 
     /// Places an operation at the return number `event`.
-    fn place(&mut self, placement: Placement, event: usize) {
+    fn place_operation(&mut self, placement: Placement, event: usize) {
         let class = match placement {
             Placement::Open(at) => {
                 self.used[at] += 1;
@@ -211,7 +211,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
     }
 
     /// Takes back every placement after the first `len`.
-    fn undo(&mut self, len: usize) {
+    fn undo_placements(&mut self, len: usize) {
         for placement in self.order.drain(len..) {
             if let Placement::Open(at) = placement {
                 self.used[at] -= 1;
@@ -255,7 +255,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             if placed != before {
                 continue;
             }
-            work.count(limits)?;
+            work.count_configuration(limits)?;
             work.check_memory(|| self.space.memory() + self.memory(), limits)?;
             if !self.is_new(event, placed, belief) {
                 return Ok(Descent::Seen);
@@ -276,6 +276,8 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
         let event = u32::try_from(event).expect("fewer than 2^32 events");
         let overwritten = self.overwrites.last().map_or(0, |last| last.position);
         let reached = ReachedWith { used: self.used.clone().into(), overwritten, is_bound: self.is_bound() };
+        // [Lowe17]'s memo: the same operations placed and the same belief have the same future, but for what
+        // `ReachedWith` compares. The list keeps only entries none of which can do as much as another.
         let known = self.seen.entry((event, placed, belief)).or_default();
         if known.iter().any(|other| other.can_do_as_much_as(&reached)) {
             return false;
@@ -297,6 +299,8 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
             }
         }
         for (at, open) in self.open.iter().enumerate() {
+            // Calls are sorted, and open operations of one class are interchangeable: if the next one was called,
+            // it is taken.
             let has_more = open.calls.get(self.used[at] as usize).is_some_and(|call| call.0 < position);
             if has_more {
                 candidates.push((Placement::Open(at), None, open.class));
@@ -320,6 +324,8 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
                 continue;
             }
             let choice = SearchChoice { placement, slot, next };
+            // After a helpful choice the operation that returns here can follow at once; the others need a third in
+            // between.
             let helps = self.space.step(next, mine);
             if self.may_go_to(helps) {
                 helpful.push(choice);
@@ -414,6 +420,8 @@ pub(super) fn list_returns(operations: &[SearchedOperation]) -> Result<Vec<Retur
             events.push((ret, true, at));
         }
     }
+    // Slots are given out again when an operation has returned, so the set of placed ones has as many bits as
+    // operations run at the same time, not as many as there are.
     events.sort_unstable();
     let mut running: Vec<(usize, u8)> = Vec::new();
     let mut returns = Vec::new();
@@ -431,6 +439,7 @@ pub(super) fn list_returns(operations: &[SearchedOperation]) -> Result<Vec<Retur
         others.sort_by_key(|(other, _)| operations[*other].ret);
         returns.push(ReturnEvent { operation, slot, position, running: others });
     }
+    debug_assert!(running.is_empty(), "what was called returns");
     Ok(returns)
 }
 

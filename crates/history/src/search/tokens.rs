@@ -184,6 +184,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         limits: &SearchLimits,
         work: &mut SearchWork,
     ) -> Result<Option<SearchOutcome>, UnknownCause> {
+        // The belief before the first operation may have several states; an order from any of them is one.
         for state in self.space.state_numbers(self.start) {
             if let Some(order) = self.run_from(state, limits, work)? {
                 return Ok(Some(SearchOutcome::Order(order)));
@@ -217,7 +218,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
         let mut next = Some(first);
         loop {
             if let Some(configuration) = next.take().map(|configuration| self.pass_returns(configuration)) {
-                work.count(limits)?;
+                work.count_configuration(limits)?;
                 work.check_memory(|| self.space.memory() + self.memo_bytes, limits)?;
                 // Without operations for all tokens, nothing that comes later can help: what is bound stays bound, and
                 // the limits of tokens only get narrower.
@@ -228,6 +229,7 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
                     if self.is_complete(&configuration, &assigned) {
                         match self.checked_order(&configuration, &assigned) {
                             Some(order) => return Ok(Some(order)),
+                            // Several tokens together did not fit (see the promises); another order may.
                             None => self.is_doubtful = true,
                         }
                     } else {
@@ -243,14 +245,14 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
                 None => drop(stack.pop()),
                 Some(choice) => {
                     let configuration = frame.configuration.clone();
-                    next = Some(self.place(configuration, &choice));
+                    next = Some(self.place_choice(configuration, &choice));
                 }
             }
         }
     }
 
     /// Returns the position of an event; that after all of them is [`END`].
-    fn position(&self, event: usize) -> u32 {
+    fn return_position(&self, event: usize) -> u32 {
         self.returns.get(event).map_or(END, |returned| returned.position)
     }
 
@@ -329,8 +331,12 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     }
 
     /// Places what was chosen.
-    fn place(&mut self, mut configuration: TokenConfiguration, choice: &TokenChoice) -> TokenConfiguration {
-        let hi = self.position(configuration.event);
+    fn place_choice(
+        &mut self,
+        mut configuration: TokenConfiguration,
+        choice: &TokenChoice,
+    ) -> TokenConfiguration {
+        let hi = self.return_position(configuration.event);
         let (outcomes, new_token) = match choice.placed {
             NextElement::Token => {
                 let serial = configuration.tokens;
@@ -352,20 +358,23 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
             }
         };
         let outcome = &outcomes[choice.outcome];
+        // An outcome numbers tokens by their place in the state before it, a new token last; these are their
+        // serials.
         let old: Vec<u32> = configuration.named.iter().copied().chain(new_token).collect();
         configuration.state = outcome.state;
         configuration.named = outcome.kept.iter().map(|&token| old[token as usize]).collect();
         for &(serial, storer) in &choice.bindings {
-            self.bind(&mut configuration, serial, storer);
+            self.bind_token(&mut configuration, serial, storer);
         }
         configuration
     }
 
     /// Binds a token to a storer: the values of the storer take its place in the state.
-    fn bind(&mut self, configuration: &mut TokenConfiguration, serial: u32, storer: usize) {
+    fn bind_token(&mut self, configuration: &mut TokenConfiguration, serial: u32, storer: usize) {
         let Storer { call, ret, .. } = self.class.storers[storer];
         configuration.bound[storer / 64] |= 1 << (storer % 64);
         debug_assert!(configuration.free.iter().any(|token| token.serial == serial), "a free token is bound");
+        // Everything before `first` is bound, so the search for pending storers begins there.
         while configuration.first < self.class.storers.len() && is_bound(configuration, configuration.first) {
             configuration.first += 1;
         }
@@ -397,13 +406,14 @@ impl<'s, 'c, 'm> TokenSearch<'s, 'c, 'm> {
     fn is_complete(&self, configuration: &TokenConfiguration, assigned: &[usize]) -> bool {
         configuration.event == self.returns.len()
             && (0..self.class.storers.len()).all(|at| {
+                // An open operation needs no place.
                 self.class.storers[at].ret == END || is_bound(configuration, at) || assigned.contains(&at)
             })
     }
 
     /// Records a configuration; false if one that can do at least as much was seen.
     fn is_new(&mut self, configuration: &TokenConfiguration) -> bool {
-        let now = self.position(configuration.event);
+        let now = self.return_position(configuration.event);
         let pending: Vec<usize> = self.list_pending(configuration, now).collect();
         let calls: Vec<u32> = pending.iter().map(|&at| self.class.storers[at].call).collect();
         let mut rets: Vec<u32> = pending.iter().map(|&at| self.class.storers[at].ret).collect();

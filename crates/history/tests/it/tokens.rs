@@ -240,7 +240,14 @@ fn fields_are_carried_unless_something_depends_on_them() {
         carried(&text, "write")
     };
     assert_eq!(register("held"), [0]);
-    for other in ["held + 1", "if held == 3 then 1 else 2", "-held", "if held > 0 then held else 0"] {
+    // The last one is a token, so that nothing may be carried at all: the analysis did not end.
+    for other in [
+        "held + 1",
+        "if held == 3 then 1 else 2",
+        "-held",
+        "if held > 0 then held else 0",
+        "-6148914691236517206",
+    ] {
         assert_eq!(register(other), [] as [usize; 0], "{other}");
     }
 }

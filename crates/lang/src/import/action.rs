@@ -1,4 +1,4 @@
-//! Action systems, files `*.as`: the syntax of [AT15] Fig. 2.
+//! Action systems, files `*.as`: the syntax of \[AT15] Fig. 2.
 //!
 //! ```text
 //! def Counter {
@@ -26,7 +26,7 @@
 //! and loops (see [`body`]). Such a body is a finite set of *paths*; each becomes a switch of the action's message,
 //! with a guard over the state before and the parameters, and one simultaneous update (see `lower::action`).
 //!
-//! *Does* the checks of [AT15] Def. 2.1 and builds the same tree as the parser of `*.iox`
+//! *Does* the checks of \[AT15] Def. 2.1 and builds the same tree as the parser of `*.iox`
 //! files, so names, types and everything behind them are handled once.
 
 mod body;

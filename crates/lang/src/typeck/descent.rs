@@ -151,7 +151,7 @@ pub(crate) fn number_descents(
     constant: &dyn Fn(&str) -> Option<i128>,
 ) -> FxHashMap<Span, Vec<CallDescent>> {
     let mut walk = DescentWalk { decl, constant, hidden: Vec::new(), found: FxHashMap::default() };
-    walk.visit(&decl.body, &PathFacts { numbers, not_above: Vec::new() });
+    walk.visit_expr(&decl.body, &PathFacts { numbers, not_above: Vec::new() });
     walk.found
 }
 
@@ -164,34 +164,34 @@ struct DescentWalk<'a> {
 }
 
 impl DescentWalk<'_> {
-    fn visit(&mut self, expr: &Expr, facts: &PathFacts) {
+    fn visit_expr(&mut self, expr: &Expr, facts: &PathFacts) {
         match &expr.kind {
             ExprKind::If(arms, otherwise) => {
                 let mut rest = facts.clone();
                 for (condition, value) in arms {
-                    self.visit(condition, &rest);
+                    self.visit_expr(condition, &rest);
                     let mut then = rest.clone();
                     self.learn(condition, true, &mut then);
-                    self.visit(value, &then);
+                    self.visit_expr(value, &then);
                     self.learn(condition, false, &mut rest);
                 }
-                self.visit(otherwise, &rest);
+                self.visit_expr(otherwise, &rest);
             }
             // Each operand is looked at only if those before it leave the result open.
             ExprKind::And(list) | ExprKind::Implies(list) => self.visit_in_turn(list, true, facts),
             ExprKind::Or(list) => self.visit_in_turn(list, false, facts),
             ExprKind::Match(scrutinee, arms) => self.visit_match(scrutinee, arms, facts),
             ExprKind::Quantified { var, lo, hi, body, .. } => {
-                self.visit(lo, facts);
-                self.visit(hi, facts);
+                self.visit_expr(lo, facts);
+                self.visit_expr(hi, facts);
                 self.visit_hiding(&var.text, &[body], facts);
             }
             ExprKind::Over { var, of, body, .. } => {
-                self.visit(of, facts);
+                self.visit_expr(of, facts);
                 self.visit_hiding(&var.text, &[body], facts);
             }
             ExprKind::Comprehension { item, var, of, keep, .. } => {
-                self.visit(of, facts);
+                self.visit_expr(of, facts);
                 let inner: Vec<&Expr> = [&**item].into_iter().chain(keep.as_deref()).collect();
                 self.visit_hiding(&var.text, &inner, facts);
             }
@@ -200,12 +200,12 @@ impl DescentWalk<'_> {
                     let ways = self.ways_of_call(args, facts);
                     self.found.insert(name.span, ways);
                 }
-                args.iter().for_each(|arg| self.visit(&arg.value, facts));
+                args.iter().for_each(|arg| self.visit_expr(&arg.value, facts));
             }
             _ => {
                 let mut children = Vec::new();
                 each_child(expr, &mut |child| children.push(child));
-                children.into_iter().for_each(|child| self.visit(child, facts));
+                children.into_iter().for_each(|child| self.visit_expr(child, facts));
             }
         }
     }
@@ -213,25 +213,25 @@ impl DescentWalk<'_> {
     fn visit_in_turn(&mut self, list: &[Expr], passes: bool, facts: &PathFacts) {
         let mut facts = facts.clone();
         for operand in list {
-            self.visit(operand, &facts);
+            self.visit_expr(operand, &facts);
             self.learn(operand, passes, &mut facts);
         }
     }
 
     fn visit_hiding(&mut self, name: &str, inner: &[&Expr], facts: &PathFacts) {
         self.hidden.push(name.to_owned());
-        inner.iter().for_each(|expr| self.visit(expr, facts));
+        inner.iter().for_each(|expr| self.visit_expr(expr, facts));
         self.hidden.pop();
     }
 
     fn visit_match(&mut self, scrutinee: &Expr, arms: &[MatchArm], facts: &PathFacts) {
-        self.visit(scrutinee, facts);
+        self.visit_expr(scrutinee, facts);
         let param = self.param(scrutinee);
         let mut rest = facts.clone();
         for arm in arms {
             let mut here = rest.clone();
             let value = match &arm.pattern.kind {
-                PatternKind::Literal(literal) => self.number(literal),
+                PatternKind::Literal(literal) => self.constant_number(literal),
                 PatternKind::Name(name) => (self.constant)(name),
                 _ => None,
             };
@@ -241,7 +241,7 @@ impl DescentWalk<'_> {
             }
             let before = self.hidden.len();
             self.hidden.extend(arm.pattern.names().map(|name| name.text.clone()));
-            self.visit(&arm.value, &here);
+            self.visit_expr(&arm.value, &here);
             self.hidden.truncate(before);
         }
     }
@@ -276,12 +276,12 @@ impl DescentWalk<'_> {
         match (self.param(left), self.param(right)) {
             (Some(a), Some(b)) => facts.learn_order(a, op, b),
             (Some(param), None) => {
-                if let Some(n) = self.number(right) {
+                if let Some(n) = self.constant_number(right) {
                     facts.learn_number(param, op, n);
                 }
             }
             (None, Some(param)) => {
-                if let Some(n) = self.number(left) {
+                if let Some(n) = self.constant_number(left) {
                     facts.learn_number(param, swap_sides(op), n);
                 }
             }
@@ -301,10 +301,10 @@ impl DescentWalk<'_> {
     }
 
     /// Returns the constant whole number that `expr` is.
-    fn number(&self, expr: &Expr) -> Option<i128> {
+    fn constant_number(&self, expr: &Expr) -> Option<i128> {
         match &expr.kind {
-            ExprKind::Paren(inner) => self.number(inner),
-            ExprKind::Neg(inner) => Some(-self.number(inner)?),
+            ExprKind::Paren(inner) => self.constant_number(inner),
+            ExprKind::Neg(inner) => Some(-self.constant_number(inner)?),
             ExprKind::Number(text) => match literal::parse_number(text) {
                 Ok(NumberLiteral::Int(n)) => n.to_i64().map(i128::from),
                 Ok(NumberLiteral::Real(_)) | Err(_) => None,
@@ -312,10 +312,12 @@ impl DescentWalk<'_> {
             ExprKind::Name(name) if self.param(expr).is_none() && !self.hidden.contains(name) => {
                 (self.constant)(name)
             }
-            ExprKind::Sum(first, rest) => rest.iter().try_fold(self.number(first)?, |sum, (op, next)| {
-                let next = self.number(next)?;
-                if *op == AddOp::Add { sum.checked_add(next) } else { sum.checked_sub(next) }
-            }),
+            ExprKind::Sum(first, rest) => {
+                rest.iter().try_fold(self.constant_number(first)?, |sum, (op, next)| {
+                    let next = self.constant_number(next)?;
+                    if *op == AddOp::Add { sum.checked_add(next) } else { sum.checked_sub(next) }
+                })
+            }
             _ => None,
         }
     }
@@ -370,7 +372,7 @@ impl DescentWalk<'_> {
 
     /// Returns the shape of the argument for `param`, if it is one that the rules know.
     fn shape(&self, param: usize, arg: &Expr) -> Option<ArgumentShape> {
-        if let Some(n) = self.number(arg) {
+        if let Some(n) = self.constant_number(arg) {
             return Some(ArgumentShape::Constant(n));
         }
         let is_param = |expr: &Expr| self.param(expr) == Some(param);
@@ -380,7 +382,7 @@ impl DescentWalk<'_> {
                     std::iter::once((AddOp::Add, &**first)).chain(rest.iter().map(|(op, e)| (*op, e)));
                 let (mut n_params, mut offset) = (0, 0i128);
                 for (op, operand) in signed {
-                    match self.number(operand) {
+                    match self.constant_number(operand) {
                         Some(n) if op == AddOp::Add => offset = offset.checked_add(n)?,
                         Some(n) => offset = offset.checked_sub(n)?,
                         None if op == AddOp::Add && is_param(operand) => n_params += 1,
@@ -392,10 +394,10 @@ impl DescentWalk<'_> {
             ExprKind::Product(first, rest) => match &rest[..] {
                 [(MulOp::Rem, divisor)] if is_param(divisor) => Some(ArgumentShape::RemainderOf),
                 [(MulOp::Div, divisor)] if is_param(first) => {
-                    self.number(divisor).map(ArgumentShape::Quotient)
+                    self.constant_number(divisor).map(ArgumentShape::Quotient)
                 }
                 [(MulOp::Rem, divisor)] if is_param(first) => {
-                    self.number(divisor).map(ArgumentShape::Remainder)
+                    self.constant_number(divisor).map(ArgumentShape::Remainder)
                 }
                 _ => None,
             },

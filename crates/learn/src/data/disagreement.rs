@@ -99,6 +99,7 @@ impl ValueSystem<'_> {
             |other: &&[(Label, Vec<Label>)]| other.iter().zip(run).all(|(one, two)| one.0 == two.0);
         let alike: Vec<&[(Label, Vec<Label>)]> =
             self.runs.iter().filter_map(|other| other.get(..run.len())).filter(is_alike).collect();
+        // The run itself is among them; a second one that is the same counts as a repetition.
         let other = alike.iter().find(|other| ***other != run[..]).or_else(|| alike.get(1));
         other.map(|other| other.to_vec())
     }
@@ -175,6 +176,7 @@ impl ValueSystem<'_> {
         for (field, pair) in fields.zip(one.values.iter().zip(&other.values)) {
             match pair {
                 (one, other) if one == other => (),
+                // A literal is a value that neither an input nor a constant explains: the system made up both.
                 (AnswerValue::Literal(_), AnswerValue::Literal(_)) => found.push(field),
                 _ => return Vec::new(),
             }
@@ -262,6 +264,7 @@ impl ValueSystem<'_> {
             else {
                 continue;
             };
+            // Only as far as the inputs compare alike do the answers have to be the same.
             let alike = regions.iter().zip(&wanted).take_while(|(one, other)| one == other).count();
             let differs = |at: &usize| usual.get(*at).is_some_and(|usual| said.get(*at) != Some(usual));
             if let Some(at) = (0..alike).find(differs) {

@@ -37,6 +37,7 @@ impl ValueSystem<'_> {
         }
         let mut found = Vec::new();
         for (field, value, run) in self.find_unprobed() {
+            // Before the questions, so that a field is not tried again if they are interrupted.
             self.probed.push(field);
             if self.makes_difference(plan, (field, &value), &run, asked)? {
                 let model = &self.messages.model;
@@ -106,6 +107,7 @@ impl ValueSystem<'_> {
     ) -> Result<Vec<String>, E> {
         let inputs: Vec<Label> = run.iter().map(|(input, _)| input.clone()).chain([input]).collect();
         let is_it = |run: &&DataRun| run.iter().map(|(input, _)| input).eq(&inputs);
+        // The runs of earlier sessions answer, too.
         let known = self.runs.iter().find(is_it).and_then(|run| run.last()).map(|(_, said)| said.clone());
         let last = match known {
             Some(said) => said,

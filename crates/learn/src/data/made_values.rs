@@ -1,8 +1,8 @@
 //! Values that the system makes up: the number of a session, a token.
 //!
 //! A field of an output carries such values if `--made` names it, if the same inputs, with the same values, are
-//! answered with different ones ([`super::disagreement`]), or if giving one back makes a difference
-//! ([`super::given_back`]). A value there that did not occur before in the run fills a *slot* of the input that is
+//! answered with different ones (`super::disagreement`), or if giving one back makes a difference
+//! (`super::given_back`). A value there that did not occur before in the run fills a *slot* of the input that is
 //! answered; an input has as many slots as the runs so far have shown. Later inputs can give the value back, and a
 //! model can store it.
 

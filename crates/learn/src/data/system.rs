@@ -118,6 +118,7 @@ impl PointPlan {
                     continue;
                 }
                 let is_text = kind == ValueKind::Text;
+                // In order: the first new value that an answer makes up fills the first slot of its kind.
                 let slot = slots.iter().position(|(_, kind)| (*kind == ValueKind::Text) == is_text)?;
                 known.push((slots.remove(slot).0, value.clone()));
             }
@@ -140,6 +141,7 @@ impl PointPlan {
             let fixed = &self.gates[input.gate.index()].fixed;
             let data = fixed.iter().zip(values).filter(|(fixed, _)| fixed.is_none()).map(|(_, value)| value);
             for (point, value) in input.values.iter().zip(data) {
+                // A point stands for one value in the whole run, the one it had first.
                 if !known.iter().any(|(it, _)| it == point) {
                     known.push((*point, value.clone()));
                 }
@@ -230,10 +232,11 @@ pub struct DataQuestion {
 
 impl DataQuestion {
     /// Resets the system and sends it the word.
-    fn ask<E>(&self, system: &mut dyn MessageSystem<Error = E>) -> Result<DataRun, E> {
+    fn send_word<E>(&self, system: &mut dyn MessageSystem<Error = E>) -> Result<DataRun, E> {
         system.reset()?;
         let (mut made, mut run) = (self.plan.domain.constants(), DataRun::new());
         for input in &self.word {
+            // The word uses a value that the system has not made up after all: it ends before this input.
             let Some(label) = self.plan.label_of(input, &made, &self.chosen) else { break };
             let said = system.send_input(&label)?;
             for point in &input.values {
@@ -261,7 +264,7 @@ impl WorkerQuestion for DataQuestion {
     type Answer = DataRun;
 
     fn ask_system<E: From<CopyLost>>(&self, system: &mut dyn MessageSystem<Error = E>) -> Result<DataRun, E> {
-        self.ask(system)
+        self.send_word(system)
     }
 }
 
@@ -305,7 +308,7 @@ impl<E: From<CopyLost> + Send> DataLive<'_, '_, '_, E> {
 
     /// Asks one question once, from the initial state.
     fn ask_once(&mut self, question: &DataQuestion) -> Result<Vec<DataAnswer>, DataTrouble<E>> {
-        let run = question.ask(self.kept)?;
+        let run = question.send_word(self.kept)?;
         self.read_answers(&question.word, &run)
     }
 
@@ -332,6 +335,7 @@ impl<E: From<CopyLost> + Send> DataSystem for DataLive<'_, '_, '_, E> {
                 return Ok(tries.swap_remove(0));
             }
             let known = tries.iter().position(|it| *it == next);
+            // Counted once for each question, when the second answer is another one.
             self.n_doubtful += usize::from(tries.len() == 1 && known.is_none());
             tries.push(next);
             if let Some(at) = known {
@@ -351,6 +355,7 @@ impl<E: From<CopyLost> + Send> DataSystem for DataLive<'_, '_, '_, E> {
     }
 
     fn run_all(&mut self, words: &[DataWord]) -> Result<Vec<Vec<DataAnswer>>, DataTrouble<E>> {
+        // Where answers are doubted, each question is asked until two answers agree, one after the other.
         let Some(pool) = self.pool.filter(|_| !self.is_doubted) else {
             return words.iter().map(|word| self.run(word)).collect();
         };

@@ -1,7 +1,7 @@
 //! A register automaton as a model: variables for registers, guards, and states whose answer is due.
 //!
 //! A variable is named after the field whose values it keeps. Values of an answer that are no longer available when it
-//! is given are kept in variables of their own ([`answer`]).
+//! is given are kept in variables of their own (`answer`).
 
 mod answer;
 mod picture;
@@ -56,6 +56,7 @@ impl LearnedText<'_> {
         let states = self.name_states();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
+            // The initial state is the first in the text: with a preamble, the one that sends it.
             let first = writer.owing.state_for(&label_texts(model, &self.messages.preamble), &states[0]);
             body.push_str(&writer.owing.take_state(&first));
         }
@@ -110,6 +111,7 @@ impl LearnedText<'_> {
                     for (register, &operand) in branch.registers.iter().enumerate() {
                         let source = self.find_source(&found[from], branch, operand);
                         let place = &mut found[branch.target][register];
+                        // The first source names the variable; later ones store other fields under that name.
                         *place = place.take().or(source);
                     }
                 }
@@ -120,6 +122,7 @@ impl LearnedText<'_> {
             for variable in registers {
                 let (is_text, base) = variable.unwrap_or((false, "kept".into()));
                 let taken = |name: &String| names.iter().any(|(_, known)| known == name);
+                // Registers of one location are different variables; in different locations a name may come again.
                 let numbered = (2..).map(|number| format!("{base}_{number}"));
                 let name = [base.clone()].into_iter().chain(numbered).find(|name| !taken(name));
                 names.push((is_text, name.unwrap_or(base)));
@@ -231,6 +234,7 @@ impl ModelTextWriter<'_, '_> {
             let mut groups: Vec<(WrittenEffects, Vec<&GuardedBranch>)> = Vec::new();
             for branch in branches.iter().filter(|branch| branch.gate == gate) {
                 let written = self.write_effects(location, branch, states);
+                // Branches that do the same are one transition, whose guard is any of theirs.
                 match groups.iter_mut().find(|(known, _)| *known == written) {
                     Some((_, alike)) => alike.push(branch),
                     None => groups.push((written, vec![branch])),
@@ -280,6 +284,7 @@ impl ModelTextWriter<'_, '_> {
             ([only], _) if only.guard.is_empty() => String::new(),
             ([only], _) => format!(" when {}", all(only)),
             (_, []) => String::new(),
+            // Branches cover all values, so "not the other one" says the same as a long disjunction.
             (_, [other]) => format!(" when !({})", all(other)),
             (several, _) => {
                 let any: Vec<String> = several.iter().map(|branch| format!("({})", all(branch))).collect();
@@ -335,6 +340,7 @@ impl ModelTextWriter<'_, '_> {
                 continue;
             }
             let value = self.write_operand(location, branch.gate, operand);
+            // A register that keeps its variable needs no assignment.
             if name != value {
                 updates.push((name, value));
             }

@@ -137,7 +137,7 @@ impl<'c> ValueSystem<'c> {
     }
 
     /// Returns the inputs and values that points stand for under the current assumptions.
-    fn plan(&self) -> Arc<PointPlan> {
+    fn current_plan(&self) -> Arc<PointPlan> {
         let model = &self.messages.model;
         let made = MadeValues::from_runs(self.made.clone(), model, self.gates, &self.constants, &self.runs);
         let kinds = field_kinds(model, self.gates);
@@ -152,7 +152,7 @@ impl<'c> ValueSystem<'c> {
         pool: Option<&WorkerPool<'_, DataQuestion, E>>,
     ) -> Result<(DataLearned, Arc<PointPlan>), SessionError<E>> {
         loop {
-            let plan = self.plan();
+            let plan = self.current_plan();
             if plan.domain.made.slots.iter().any(|slots| slots.len() > MAX_SLOTS) {
                 return Err(SessionError::TooManyMade(MAX_SLOTS));
             }
@@ -168,6 +168,8 @@ impl<'c> ValueSystem<'c> {
                     }
                     self.words.clear();
                 }
+                // No machine fits the answers, so one of them was wrong; asked again, it is contradicted and put to
+                // the vote.
                 Err(DataLearnError::Stuck(_)) if self.votes.is_some() && self.n_reviews < MAX_REVIEWS => {
                     self.n_reviews += 1;
                     asked.watcher.notify(LearningEvent::Noted(LearningNote::AsksAllAgain));
@@ -195,6 +197,7 @@ impl<'c> ValueSystem<'c> {
         let ways = self.two_ways(&plan.domain, asked.seen, disagreement);
         asked.watcher.notify(LearningEvent::Contradicted(ways.clone()));
         match self.find_reason(plan, disagreement.now.len(), asked)? {
+            // Values of the system's own have no place in an order of values that are chosen.
             DisagreementReason::Made(fields) if self.theory() == Theory::Order => {
                 Err(self.made_and_ordered(&fields, &ways))
             }

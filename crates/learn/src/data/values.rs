@@ -76,6 +76,8 @@ impl FieldValues {
     ) -> Self {
         constants.sort();
         constants.dedup();
+        // The constants are sorted, so their points compare as they do; between two points there is room for every
+        // other value of a run.
         let points = (0..constants.len()).map(|at| ValuePoint::try_from(at).unwrap_or(0) * STRIDE).collect();
         let arity = kinds.iter().map(Vec::len).collect();
         let limits = || {
@@ -112,6 +114,7 @@ impl FieldValues {
         for input in word {
             let kinds = &self.kinds[ioxide_model::index::Idx::index(input.gate)];
             for (&point, &kind) in input.values.iter().zip(kinds) {
+                // The value of a slot is not known yet: the field must be able to hold whatever the system makes up.
                 if made.iter().any(|(slot, held)| *slot == point && !can_hold_all(kind, *held)) {
                     return None;
                 }
@@ -168,6 +171,7 @@ impl FieldValues {
         for upper in known.iter().copied().map(Some).chain([None]) {
             let (limit, above) = upper.map_or((ValuePoint::MAX, high), |(point, value)| (point, Some(value)));
             let here: Vec<ValuePoint> = points.iter().copied().filter(|&point| point < limit).collect();
+            // No point equals a limit: those of constants have their values already.
             points.retain(|&point| point > limit);
             let values = numbers_between(below, above, here.len(), rng)?;
             pairs.extend(here.into_iter().zip(values.into_iter().map(Value::int)));
@@ -194,6 +198,7 @@ impl FieldValues {
             return *point;
         }
         let smaller = known.iter().filter(|(_, it)| it < value).count();
+        // The number of known values below the new one says where it lies; for equality every place is as good.
         let place = match self.signature.theory {
             Theory::Equality => ValuePlace::New(0),
             Theory::Order => ValuePlace::New(u32::try_from(smaller).unwrap_or(0)),
@@ -256,6 +261,8 @@ fn numbers_between(low: Option<i64>, high: Option<i64>, n: usize, rng: &mut ChaC
             if room < count {
                 return None;
             }
+            // The room in equal shares, one number in each: ascending, distinct, and never outside, since `count * step
+            // <= room`.
             let step = if count == 0 { 1 } else { room / count };
             (0..count).map(|at| low.checked_add(1 + at * step + jitter(step - 1))).collect()
         }

@@ -48,6 +48,7 @@ impl ValueSystem<'_> {
             run.iter().flat_map(|(input, _)| input.values.iter().copied()).collect();
         points.sort_unstable();
         points.dedup();
+        // Constants keep their values, as the system may treat them in a special way.
         let constants = domain.constants();
         points.retain(|point| !constants.iter().any(|(it, _)| it == point));
         // Of values that were chosen only comparisons matter: the smallest is x1.

@@ -3,7 +3,7 @@
 //! A move is in *doubt* while more than one basis state is not apart from the node it leads to. A question is a word
 //! that tells the believed state from most of the others for its cost, by what was answered after their basis nodes,
 //! and it goes on as long as those answers distinguish some. The node is then apart from the believed state or from
-//! another one, because two basis states cannot both answer a witness of theirs as the node did [VGRW22, Lemma 2.7].
+//! another one, because two basis states cannot both answer a witness of theirs as the node did \[VGRW22, Lemma 2.7].
 //!
 //! *Promise.* Where no doubt is left, the hypothesis is the system if that has no more states than the basis: a move
 //! leads to one of them, and one is left. So whatever speaks against a settled hypothesis shows a new state.

@@ -2,9 +2,9 @@
 //!
 //! In the form in which it is learned ([`super::machine`]) a location says how its registers compare. *Families* of
 //! such locations become one: its registers may hold equal values, or values in any order, and how they compare says
-//! which location of the family it is. Locations are put together as long as that saves transitions ([`families`]).
+//! which location of the family it is. Locations are put together as long as that saves transitions (`families`).
 //! Then the regions of an input are distinguished by a tree of comparisons that is grown only where results differ
-//! ([`cases`]).
+//! (`cases`).
 //!
 //! *Promise.* The machine answers every word as the one it is made of.
 

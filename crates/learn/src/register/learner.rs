@@ -2,9 +2,9 @@
 //!
 //! A *basis* node of the tree is a location, its memorable values are the registers. Behind every basis node every
 //! region of every input is asked once; the node it leads to is taken for a basis node under some choice of values
-//! for its registers, as long as no answer speaks against it ([`super::identify`]). What speaks against everything is
+//! for its registers, as long as no answer speaks against it (`super::identify`). What speaks against everything is
 //! a new location. A word that is not answered as believed is cut in halves until it shows a register that was not
-//! known, or a node that is not what it was taken for ([`super::refute`]).
+//! known, or a node that is not what it was taken for (`super::refute`).
 //!
 //! *Promises.* Locations, and registers of a location, are only ever made on proof: no answer of the system can be
 //! explained with one of them taken for another, under any choice of values. A machine agrees with all that was seen.

@@ -4,7 +4,7 @@
 //! the inputs so far by the word of that location keeps the answer to what follows, up to a first place where it does
 //! not: there one transition is believed wrongly. Either what follows compares with a value that was thought forgotten,
 //! which then is memorable, or the node behind the transition is not the location it is taken for. Compare
-//! [RivestSchapire93], for words without values.
+//! \[RivestSchapire93], for words without values.
 
 use super::learner::{
     DataLearnError, DataLearner, DataObserver, answer_values, instantiate_suffix, project_suffix,

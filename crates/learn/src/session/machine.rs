@@ -71,6 +71,7 @@ impl EarlierVersion {
     /// does not answer are answered with `ignoring`. `None` if the methods for suites refuse it.
     #[must_use]
     pub fn new(machine: &Mealy, ignoring: &str, names: &MachineNames) -> Option<Self> {
+        // The methods for suites need an answer everywhere.
         let whole = machine.complete_with(&MachineCompletion::SelfLoop(ignoring.to_owned()));
         let spec = SuiteModel::from_reduced(&whole).ok()?;
         let inputs = spec.names().inputs.iter().map(|name| names.input(name)).collect();
@@ -122,6 +123,7 @@ impl MachineLesson {
         match &self.learned {
             LearnedModel::Machine(learned) => learned.guarantee.description(),
             LearnedModel::Several(_, repetitions) => {
+                // The chance that an answer of one time in ten stays away in all repetitions.
                 let missed = 0.9_f64.powi(i32::try_from(*repetitions).unwrap_or(i32::MAX)) * 100.0;
                 format!(
                     "allows every run that was seen; an answer that comes one time in ten is missed with \
@@ -191,6 +193,7 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
         let Self { system, copies, keeper, watcher, messages, earlier } = self;
         let queue: QuestionQueue<LabelWord> = QuestionQueue::default();
         thread::scope(|scope| {
+            // Dropped before the scope ends, so the workers stop also after an early return.
             let _guard = PoolGuard(&queue);
             let pool = copies.as_ref().map(|copies| WorkerPool::start(scope, copies, &queue));
             let n_inputs = messages.inputs.len();
@@ -335,6 +338,7 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
     ) -> Result<LearnedModel, SessionError<E>> {
         self.watcher.notify(LearningEvent::DraftsChoices(self.two_ways(disagreement)));
         self.hypotheses += 1;
+        // Both runs that contradict each other are allowed by the draft.
         let mut earlier = self.observer.all_answers().runs();
         earlier.push(disagreement.now.clone());
         let (number, watcher) = (self.hypotheses, &mut *self.watcher);

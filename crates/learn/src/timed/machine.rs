@@ -129,6 +129,7 @@ impl<'a, E> TimedMachine<'a, E> {
         system: &'a mut dyn TimedSystem<Error = E>,
         settings: TimedSettings,
     ) -> Self {
+        // The last input is to wait: `labels` has no entry for it, by which `give_input` knows it.
         let inputs = messages.inputs.keys().cloned().chain(["wait".to_owned()]).collect();
         let names = MachineNames { inputs, ..MachineNames::default() };
         let labels = messages.inputs.values().cloned().collect();
@@ -152,6 +153,7 @@ impl<'a, E> TimedMachine<'a, E> {
             (Some(a), Some(b)) => a.abs_diff(b) <= self.settings.tolerance,
             (a, b) => a == b,
         };
+        // The first delay that was seen names the class, so that classes do not drift as delays vary.
         let known = self.seen.answers.iter().position(|known| known.said == answer.said && is_close(known));
         if let Some(at) = known {
             return OutputId::new(at);
@@ -198,6 +200,7 @@ impl<'a, E> TimedMachine<'a, E> {
         for &input in way {
             self.give_input(input)?;
         }
+        // The pause begins when the last answer is complete, as it does for the learner.
         let until = self.system.now() + pause;
         if self.system.next_output(until)?.is_some() {
             return Ok(None);
@@ -216,6 +219,7 @@ impl<E> LiveMachine for TimedMachine<'_, E> {
         if !self.messages.preamble.is_empty() {
             self.collect_rest(&mut said)?;
         }
+        // Checked at every reset: a greeting that differs would move into the answer to the first input.
         if said == self.messages.preamble {
             return Ok(());
         }

@@ -149,6 +149,7 @@ impl Composer {
     ) -> PartId {
         self.composition.parts.push(PartSystem {
             name: name.into(),
+            // Channels of replicated parts, `link[1]` and `link[2]`, are one family.
             family: name.split(['[', '(']).next().unwrap_or(name).into(),
             index: None,
             control: None,
@@ -214,6 +215,7 @@ impl ChannelBuild<'_> {
         let gate = CarriedMessage::accept_gate(self.at);
         let mut switches = vec![self.make_switch("accept", gate, has_room, Some(longer))];
         if self.channel.may_lose {
+            // Always, also when there is room: a channel may lose what it could keep.
             let always = pool.tt();
             switches.push(self.make_switch("lose", gate, always, None));
         }
@@ -225,6 +227,7 @@ impl ChannelBuild<'_> {
         let fields = self.declare_fields(composer);
         let positions = match self.channel.discipline {
             Discipline::Fifo => 1,
+            // One switch for each position: which packet comes is the choice of the channel.
             Discipline::Bag => self.channel.capacity,
         };
         let mut switches = Vec::new();
@@ -234,6 +237,7 @@ impl ChannelBuild<'_> {
             let which = if positions > 1 { format!("{}", position + 1) } else { String::new() };
             switches.push(self.make_switch(&format!("deliver{which}"), gate, guard, Some(rest)));
             if self.channel.may_duplicate {
+                // Delivered, and kept for once more.
                 switches.push(self.make_switch(&format!("copy{which}"), gate, guard, None));
             }
         }
@@ -249,6 +253,7 @@ impl ChannelBuild<'_> {
         let next = pool.int(i64::try_from(position + 1).unwrap_or(i64::MAX));
         let size = pool.operate(TermOp::Size, vec![queue]);
         let packet = pool.operate(TermOp::At, vec![queue, at]);
+        // The packet is there and of this message; reading beyond the end would give a default value.
         let mut facts = vec![pool.lt(at, size), pool.is(self.ctor(), packet)];
         for (index, &field) in (0..).zip(fields) {
             let held = pool.select(self.ctor(), index, packet);

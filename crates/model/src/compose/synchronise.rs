@@ -96,6 +96,7 @@ impl Composer {
             if choices.len().saturating_mul(fits.len()) > MAX_SWITCHES {
                 return Err(OpenField::TooMany(MAX_SWITCHES));
             }
+            // The product of the switches of all members; bounded above, before it is made.
             choices = choices
                 .into_iter()
                 .flat_map(|choice| fits.iter().map(move |&at| choice.iter().copied().chain([at]).collect()))
@@ -123,7 +124,7 @@ impl Composer {
             let names = sources(&mut self.pool, fields, &member.fields);
             let name = &self.composition.parts[member.part].name;
             joint.moves.push(PartMove { part: member.part, switch: switch.label.clone() });
-            joint.add(&mut self.pool, name, &switch, &names);
+            joint.add_switch(&mut self.pool, name, &switch, &names);
             for (&field, source) in fields.iter().zip(&member.fields) {
                 joint.in_domain(&mut self.pool, field, source);
             }
@@ -189,7 +190,7 @@ struct JointSwitch {
 
 impl JointSwitch {
     /// Joins the switch of one more part: its guard, updates and resets, in the names of the meeting.
-    fn add(&mut self, pool: &mut TermPool, part: &str, switch: &PartSwitch, names: &Substitution) {
+    fn add_switch(&mut self, pool: &mut TermPool, part: &str, switch: &PartSwitch, names: &Substitution) {
         let sign = if self.label.is_empty() { "" } else { "+" };
         self.label.push_str(&format!("{sign}{part}.{}", switch.label));
         self.guards.push(pool.substitute(switch.guard, names));
@@ -199,6 +200,7 @@ impl JointSwitch {
         self.resets.extend(&switch.resets);
         self.reqs
             .extend(switch.reqs.iter().filter(|req| !self.reqs.contains(req)).cloned().collect::<Vec<_>>());
+        // The meeting is as likely as its likeliest member: a rare one would otherwise make all meetings rare.
         self.weight = self.weight.max(switch.weight);
         if self.span.is_none() {
             self.span = Some(switch.span);

@@ -64,12 +64,15 @@ impl TermPool {
             let _scope = EvalScope::enter();
             return self.eval_on_demand(term, assignment);
         }
+        // Most terms are small; only if this gives up is the general way taken, from the beginning.
         match self.quick(term, assignment, &mut BUDGET.clone()) {
             Ok(value) => return Ok(value.into_owned()),
             Err(QuickGivenUp::Failed(error)) => return Err(error),
             Err(QuickGivenUp::General) => {}
         }
         let _scope = EvalScope::enter();
+        // Children before parents, without recursion. What is bound inside is evaluated where its values are
+        // chosen.
         let order = self.subterms(&[term], |sub| self.node(sub).binds().is_empty());
         let mut values: FxHashMap<Term, Value> = FxHashMap::default();
         values.reserve(order.len());

@@ -56,12 +56,14 @@ impl<'p> TermImport<'p> {
             });
             self.data.insert(id, image);
         }
+        // Types that hold each other need all images before the first field can be translated.
         for &(id, data) in &new {
             let image = self.data_type(data);
             self.pool.define_data(id, image.ctors);
         }
         for (id, data) in self.from.data_types() {
             let image = self.data_type(data);
+            // Of types that were known already nothing was declared: they must be the same down to their fields.
             if *self.pool.data(self.data[&id]) != image {
                 return Err(DataClash(image.name.to_string()));
             }
@@ -147,6 +149,7 @@ impl<'p> TermImport<'p> {
                 CollectionValue::list(sort, items)
             }
             Items::Set(items) => {
+                // Ids of data types order values, so the items are sorted again in the target pool.
                 let items: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
                 CollectionValue::set(sort, items)
             }
@@ -173,6 +176,7 @@ impl<'p> TermImport<'p> {
             body: None,
             descends: descends.clone(),
         });
+        // Before the body, which mentions the function: otherwise this would not end.
         self.functions.insert(id, image);
         if let Some(body) = body {
             let body = self.term(body);
@@ -183,6 +187,7 @@ impl<'p> TermImport<'p> {
 
     /// The image of a term.
     pub fn term(&mut self, term: Term) -> Term {
+        // Children come before their parents, so no recursion is needed; what was built for earlier terms is shared.
         for sub in self.from.subterms(&[term], |_| true) {
             if !self.terms.contains_key(&sub) {
                 let image = self.import_node(&self.from.node(sub).clone());
@@ -248,6 +253,7 @@ impl<'p> TermImport<'p> {
                 let function = self.import_function(*function);
                 self.pool.call(function, args)
             }
+            // All nodes go through the constructors, which simplify by the rules of this pool.
             TermNode::And(list) => self.pool.and(all(list)),
             TermNode::Or(list) => self.pool.or(all(list)),
             TermNode::Add(list) => self.pool.add(all(list)),

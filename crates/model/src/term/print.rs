@@ -56,6 +56,8 @@ impl fmt::Display for ShownTerm<'_> {
             match piece {
                 PrintPiece::Text(text) => f.write_str(&text)?,
                 PrintPiece::Term(term, outer) => {
+                    // A stack instead of recursion, as terms may be deeper than the stack of a thread; filled from the
+                    // last piece on.
                     let pieces = self.pool.pieces(term, outer);
                     todo.extend(pieces.into_iter().rev());
                 }
@@ -134,6 +136,7 @@ impl TermPool {
                 entries.iter().take(MAX_SHOWN).map(|(key, item)| entry((key, item))).collect()
             }
         };
+        // The rest is counted, so that two long collections do not look the same because their beginnings are.
         if value.len() > MAX_SHOWN {
             shown.push(format!("… {} more", value.len() - MAX_SHOWN));
         }
@@ -263,6 +266,7 @@ impl TermPool {
             TermNode::Apply(op, args) => self.operation_pieces(*op, args),
             TermNode::Lambda(var, body) => {
                 let name = format!("{} => ", self.var_info(*var).name);
+                // Everything to the right belongs to the body.
                 (BindingStrength::Loose, vec![PrintPiece::Text(name), one(body, BindingStrength::Loose)])
             }
             TermNode::Call(function, args) => call_pieces(&shown_name(&self.function(*function).name), args),

@@ -47,6 +47,7 @@ impl Translator<'_> {
         method: &str,
     ) {
         let status = answer.status.as_str();
+        // A rule that is learned is kept only if runs speak for it; models for learning alone note which do.
         if matches!(status, "404" | "409" | "410") && self.rules.mode == RuleMode::Learning {
             self.add_support_of_refusal(resource, role, (at, status), plan);
         }
@@ -56,6 +57,7 @@ impl Translator<'_> {
             self.add_support_of_states(resource, role, at, plan);
         }
         if matches!(status, "404" | "410") {
+            // Nothing is known to have changed, so there are no updates.
             return self.plan_missing(resource, role, plan, method);
         }
         if status == "409" {
@@ -254,6 +256,7 @@ impl Translator<'_> {
         let wrap =
             |call: &str| format!("(match {items}.get({key}) {{ none => true, some(known) => {call} }})");
         self.add_field_rules(&same, &["known", &view.place], &wrap, plan);
+        // What was written last and not shown since: another map, as a write may have other fields than what is shown.
         for (map, sent) in &resource.written {
             let echo = self.echo_rules(resource, sent, &view.record);
             let wrap =
@@ -316,6 +319,7 @@ impl Translator<'_> {
         plan.rules.push(self.make_not_deleted_rule(resource, at, method));
         self.add_refused_states(resource, at, plan, method);
         plan.rules.extend(self.make_only_created_rule(resource, (at, ResourceRole::Delete), method));
+        // The item as it was, in case an action brings it back.
         let (items, removed) = (&resource.items, &resource.removed);
         plan.updates.push(format!(
             "{removed} = (match {items}.get({key}) {{ none => {removed}.without({key}), some(x) => \

@@ -114,6 +114,7 @@ impl TypeConditions {
     pub(crate) fn function_declarations(&mut self) -> Vec<String> {
         let mut declared = Vec::new();
         let mut at = 0;
+        // A queue by index: the text of one function may ask for more.
         while let Some((name, direction)) = self.wanted.get(at).cloned() {
             at += 1;
             let check = self.types.get(&name).cloned().unwrap_or_default();
@@ -136,6 +137,7 @@ impl TypeConditions {
             ValueCondition::Each(_, inner)
             | ValueCondition::Inside(inner)
             | ValueCondition::Field(_, inner) => self.has_condition(inner, direction, seen),
+            // A least fixpoint: a type that has a condition only through itself has none.
             ValueCondition::Named(name) if seen.contains(name) => false,
             ValueCondition::Named(name) => {
                 seen.push(name.clone());
@@ -214,6 +216,8 @@ impl TypeConditions {
                 self.render_condition(inner, &format!("{value}.{name}"), direction, within, depth)
             }
             ValueCondition::Named(name) => {
+                // The language allows a function to call itself, but not two to call each other: where a cycle of types
+                // closes, the condition is left out, which allows more and never forbids what is right.
                 let is_self = within.last() == Some(name);
                 let closes = within
                     .last()

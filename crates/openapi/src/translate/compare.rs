@@ -27,6 +27,8 @@ pub(super) struct TypedText<'a> {
 impl Translator<'_> {
     /// Returns the condition that two values are equal; `None` if their sorts cannot be compared.
     pub(super) fn equality(&self, one: TypedText<'_>, other: TypedText<'_>) -> Option<String> {
+        // An option and a plain value are compared by the value inside: a service may show as optional what it
+        // demands.
         let (plain_one, plain_other) = (one.sort.trim_end_matches('?'), other.sort.trim_end_matches('?'));
         let is_option = |value: TypedText<'_>| value.sort.ends_with('?');
         if one.sort == other.sort {
@@ -74,6 +76,7 @@ impl Translator<'_> {
             let same = to.iter().find(|(_, other)| other == json)?;
             Some(format!("{name} => {}", same.0))
         };
+        // Every case of the one must be a case of the other, or the match would not cover all values.
         let cases = from.iter().map(case).collect::<Option<Vec<_>>>()?;
         Some(format!("(match {} {{ {} }})", value.text, cases.join(", ")))
     }
@@ -140,6 +143,7 @@ impl Translator<'_> {
         match sent.sort {
             "string" => {
                 let equal = self.equality(sent, shown)?;
+                // Anything else may come back trimmed, in small letters or normalised, and no description says so.
                 Some(format!("({}.matches(\"{PLAIN_TEXT}\") => {equal})", sent.text))
             }
             "real" if shown.sort == "real" => {
@@ -286,6 +290,7 @@ impl Translator<'_> {
     /// record can be meant.
     fn told_suffix(&self, resource: &Resource, sent: &str, record: &str) -> String {
         let all = self.resources.iter().chain(self.singletons.iter().map(|it| &it.resource));
+        // Another resource may be written with the same record; the two functions then need two names.
         let mut others = all.filter(|other| other.known != resource.known);
         let sends = |(at, role): (&usize, &ResourceRole)| {
             is_write(role) && self.sent_record(*at).as_deref() == Some(sent)
@@ -369,6 +374,7 @@ impl Translator<'_> {
         let field = |(field, condition): (String, String)| {
             let wire = known.iter().find(|member| member.name == field).map(|member| member.wire.clone())?;
             match written.iter().find(|member| member.wire == wire) {
+                // A field that the request cannot write stays as it is.
                 None => Some((field, condition)),
                 Some(member) if is_patch && member.sort.ends_with('?') => Some((
                     field,

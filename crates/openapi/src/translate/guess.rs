@@ -67,6 +67,7 @@ impl Translator<'_> {
     /// Returns the list that the answers of an operation show as a whole; `None` if a query can ask for a part of it.
     fn contents_list(&self, at: usize) -> Option<String> {
         let asked = &self.asked[at];
+        // A query may ask for a part, and the length of a part says nothing.
         if asked.method != "GET" || asked.fields.iter().any(|field| field.place == FieldLocation::Query) {
             return None;
         }
@@ -118,6 +119,7 @@ impl Translator<'_> {
             }
             .into(),
         );
+        // What was shown last is believed, also if the rule was broken: one difference is reported once.
         plan.updates.push(format!("{counts}[{key}] = {list}.length()"));
     }
 
@@ -125,6 +127,7 @@ impl Translator<'_> {
     fn exact_count(&self, resource: &Resource) -> Option<(String, String)> {
         let (created, asked) = (&resource.created, &resource.asked);
         if resource.parents.is_empty() {
+            // On a service that was not just started there may be items that nobody here created.
             return self.rules.is_restarted.then(|| ("true".to_owned(), format!("{created}.size()")));
         }
         let beside: Vec<String> =
@@ -134,6 +137,7 @@ impl Translator<'_> {
         let values: Vec<String> =
             resource.parents.iter().map(|(name, _)| format!("{asked}.{name}")).collect();
         let (id, before) = values.split_last()?;
+        // Inside an item that was created here all items are known, whatever was there before.
         Some((format!("{}.has({})", parent.created, parent.key(before, id)), count))
     }
 
@@ -265,6 +269,8 @@ impl Translator<'_> {
         for member in known {
             let sort = member.sort.trim_end_matches('?');
             let is_number_or_none = member.sort.ends_with('?') && is_whole(sort);
+            // A field that requests set has their values; the id differs; other sorts may be times or texts made up
+            // for each item.
             if set.contains(&member.name)
                 || member.wire == view.id.wire
                 || !is_plain(sort)
@@ -318,6 +324,8 @@ impl Translator<'_> {
                 if before.sort != shown.sort || shown.wire == view.id.wire || set.contains(&before.name) {
                     continue;
                 }
+                // Every pair of numbers and both signs: what the service does not follow is left out after
+                // learning.
                 for (sign, name) in [("+", "sum"), ("-", "difference")] {
                     let holds = |else_: &str, condition: &str| {
                         format!(

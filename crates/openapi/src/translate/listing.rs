@@ -101,6 +101,7 @@ impl Translator<'_> {
         let mut wanted: Vec<String> = vec![format!("{}.keys().to_set()", resource.items)];
         wanted.extend(resource.written.iter().map(|(map, _)| format!("{map}.keys().to_set()")));
         let owner = resource.elsewhere.get(&at);
+        // Only the items of the owner that the path names can be asked for.
         if let Some(owner) = owner {
             wanted.truncate(1);
             wanted = wanted.iter().filter_map(|keys| self.keys_in_owner(resource, owner, keys)).collect();
@@ -121,6 +122,7 @@ impl Translator<'_> {
                 .collect();
         }
         for list in self.list_requests(at) {
+            // A page that is not full is the last one, so all items are on it.
             let page = list.limit.is_some().then(|| format!(" && {place}.length() < {}", list.page));
             // The service decides how long a page is: a list is known to be complete only if it has the total.
             let total = self.total_member(answer).filter(|_| list.is_open_page);
@@ -235,6 +237,7 @@ impl Translator<'_> {
             if LIMITS.contains(&wire.as_str()) && super::resource::is_whole(field.sort.trim_end_matches('?'))
             {
                 is_plain_limit = matches!(wire.as_str(), "limit" | "perpage" | "pagesize");
+                // Without the parameter the service uses its default; 0 stands for a limit that is not known.
                 let usual = self.default_of(at, &field.wire).unwrap_or_else(|| "0".into());
                 limit = Some(if field.sort.ends_with('?') {
                     format!("(match {} {{ none => {usual}, some(most) => most }})", field.name)
@@ -249,7 +252,10 @@ impl Translator<'_> {
                 _ => "false".to_owned(),
             };
             plain.push(absent.clone());
-            match PageStart::of(&wire).filter(|_| super::resource::is_whole(field.sort.trim_end_matches('?')))
+            // The first parameter that says where the page begins is followed; any other filters, as far as is
+            // known.
+            match PageStart::from_wire_name(&wire)
+                .filter(|_| super::resource::is_whole(field.sort.trim_end_matches('?')))
             {
                 Some(kind) if start.is_none() => start = Some((kind, field.clone())),
                 _ => unfiltered.push(absent),
@@ -319,7 +325,7 @@ enum PageStart {
 
 impl PageStart {
     /// Returns the meaning of a parameter by its name.
-    fn of(wire: &str) -> Option<Self> {
+    fn from_wire_name(wire: &str) -> Option<Self> {
         match wire {
             "offset" | "skip" => Some(Self::Offset),
             "page" | "pagenumber" => Some(Self::Page),
@@ -332,6 +338,7 @@ impl PageStart {
         let value = match (self, limit) {
             (Self::Offset, _) => "start".to_owned(),
             (Self::Page, Some(limit)) => format!("(start - 1) * {limit}"),
+            // Only the first page begins at a place that is known without its length.
             (Self::Page, None) => "(if start == 1 then 0 else -1)".to_owned(),
         };
         if field.sort.ends_with('?') {

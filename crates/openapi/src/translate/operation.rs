@@ -135,6 +135,7 @@ impl<'t> Translator<'t> {
             operation.node.text_at("operationId").map(|id| short_name(&name::snake_case(id), operation));
         let made = || name::snake_case(&format!("{} {}", operation.method, operation.path));
         let name = self.messages.fresh_name(&own.unwrap_or_else(made));
+        // Before any schema is translated: members that are `readOnly` are left out of what the tester sends.
         self.direction = ValueWriter::Sent;
         let mut taken = TakenNames::default();
         let mut fields = Vec::new();
@@ -190,6 +191,8 @@ impl<'t> Translator<'t> {
     fn translate_path(&mut self, operation: &Operation<'t>, fields: &[FieldOf]) -> Option<String> {
         let mut path = operation.path.to_owned();
         for field in fields.iter().filter(|field| field.place == FieldLocation::Path) {
+            // Control characters stand for the braces of names that are replaced already, so that what is left in
+            // braces is no parameter.
             path = path.replace(&format!("{{{}}}", field.wire), &format!("\u{1}{}\u{2}", field.name));
         }
         if path.contains(['{', '}']) {

@@ -154,6 +154,7 @@ impl Resource {
 
     /// Returns whether something is known of the item with this key.
     pub(crate) fn is_known(&self, key: &str) -> String {
+        // Also what was written and not shown since exists.
         let written = self.written.iter().map(|(map, _)| format!("{map}.has({key})"));
         std::iter::once(format!("{}.has({key})", self.items)).chain(written).collect::<Vec<_>>().join(" || ")
     }
@@ -241,6 +242,7 @@ pub(crate) fn is_success(answer: &DocumentedResponse) -> bool {
 impl Translator<'_> {
     /// Finds the resources of the service, and the operations on them.
     pub(super) fn find_resources(&mut self) {
+        // Names that the translation itself uses, and those of fields, which would hide variables.
         let mut taken = TakenNames::default();
         ["owed", "body", "known", "told", "sent", "id", "location"]
             .iter()
@@ -270,6 +272,7 @@ impl Translator<'_> {
             let path = self.resources[at].path.clone();
             let contains = |other: &Resource| path.starts_with(&format!("{}/{{}}/", other.path));
             let parent = self.resources.iter().enumerate().filter(|(other, it)| *other != at && contains(it));
+            // The nearest one: in `/a/{}/b/{}/c` the collection `c` is in an item of `b`.
             let parent = parent.max_by_key(|(_, it)| it.path.len()).map(|(other, _)| other);
             // The keys of the parent are those of the path before the collection.
             let fits = parent
@@ -288,6 +291,7 @@ impl Translator<'_> {
         for at in 0..self.asked.len() {
             let is_outer = |role: &ResourceRole| matches!(role, ResourceRole::Act | ResourceRole::Below);
             let of = |resource: &Resource| resource.roles.get(&at).map(|_| resource.path.len());
+            // The longest path is the innermost resource.
             let nearest = self.resources.iter().filter_map(of).max();
             for resource in &mut self.resources {
                 if Some(resource.path.len()) < nearest && resource.roles.get(&at).is_some_and(is_outer) {
@@ -317,6 +321,7 @@ impl Translator<'_> {
             .collect::<Option<_>>()?;
         let parameter = id.wire.clone();
         let shape_count = collection.matches("{}").count();
+        // A parameter in the middle of a step, as in `/files/{name}.json`, is no key.
         if parents.len() != shape_count {
             return None;
         }
@@ -334,6 +339,7 @@ impl Translator<'_> {
             let asked = &self.asked[at];
             let is_here = *shape == item;
             let is_below = shape.starts_with(&format!("{item}/"));
+            // The parameter must be a key of this resource; a path may have another one at the same place.
             let names_item = path_fields(asked).get(shape_count).is_some_and(|field| resource.takes(field));
             let is_nested = is_below && self.is_collection_below(shape, shapes);
             let last = shape.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();

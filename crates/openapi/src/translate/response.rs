@@ -102,6 +102,7 @@ impl<'t> Translator<'t> {
             let headers =
                 node.and_then(|(node, _)| node.get("headers")).map(SpecNode::members).unwrap_or_default();
             for (name, header) in headers {
+                // Names go into the text of the model and of the project file as they are.
                 let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
                 // Content types are compared with those of the bodies, and `Location` may be read for an id.
                 let is_own = ["content-type", "location"].iter().any(|own| name.eq_ignore_ascii_case(own));

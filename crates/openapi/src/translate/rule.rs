@@ -159,6 +159,7 @@ impl RuleBook {
             text.push_str(&self.transition_text(
                 plan,
                 &label,
+                // Only this rule is denied and no other demanded, so one answer may show that several are broken.
                 std::iter::once(format!("!({})", rule.condition)),
             ));
             let fact = ObservedFact::Broken {
@@ -174,6 +175,7 @@ impl RuleBook {
             });
             let Some(support) = &rule.support else { continue };
             let label = format!("{}_supports_{}", plan.label, at + 1);
+            // An answer speaks for a rule if it follows it where it could have been otherwise.
             let both = [support.clone(), rule.condition.clone()];
             text.push_str(&self.transition_text(plan, &label, both.into_iter()));
             let fact = ObservedFact::Supported { rule: rule.id.clone() };
@@ -189,6 +191,8 @@ impl RuleBook {
     /// Returns whether answers spoke for a rule, if it needs that.
     fn is_supported(&self, rule: &ResourceRule) -> bool {
         match rule.support {
+            // A guess is kept only with support. A rule that the description suggests is kept unless nobody asked
+            // about it.
             Some(_) => self.has_support(&rule.id),
             None => !self.unseen.contains(&rule.id) || self.is_broken(&rule.id),
         }
@@ -212,6 +216,7 @@ impl RuleBook {
             self.loosened.push(about);
         }
         let mut seen = BTreeSet::new();
+        // Field rules share one function, and so one condition.
         let conditions = kept.iter().filter(|rule| seen.insert(rule.condition.clone()));
         text + &self.transition_text(plan, &plan.label, conditions.map(|rule| rule.condition.clone()))
     }
@@ -254,6 +259,8 @@ pub(crate) fn names_read(text: &str) -> BTreeSet<String> {
             let end = after.find(|c: char| !is_part(c)).unwrap_or(after.len());
             let (word, tail) = after.split_at(end);
             rest = tail;
+            // From here on in this line the name may stand on the right side too, which does not read it for
+            // anything else.
             if is_assigned(tail) {
                 target = word;
             } else if word != target {
@@ -269,6 +276,7 @@ fn is_assigned(tail: &str) -> bool {
     let after_key = tail.strip_prefix('[').and_then(|inner| {
         let mut depth = 1;
         let end = inner.find(|c: char| {
+            // The key may itself be looked up in a map.
             depth += i32::from(c == '[') - i32::from(c == ']');
             depth == 0
         })?;

@@ -78,6 +78,7 @@ impl<'t> Translator<'t> {
         };
         self.note_keywords_with_reference(schema, place);
         let differs = self.differs_by_direction(target, &mut BTreeSet::new());
+        // Requests and answers share a type unless `readOnly` or `writeOnly` makes them two.
         let key = (pointer.clone(), differs.then_some(self.direction));
         if let Some(known) = self.known.get(&key) {
             return known.clone();
@@ -169,6 +170,7 @@ impl<'t> Translator<'t> {
         if let [only] = &sorts[..] {
             return SortOf { is_nullable, ..only.clone() };
         }
+        // Any JSON contains the other alternatives, and an untagged enum could not tell them apart.
         if sorts.iter().any(|sort| sort.sort == super::ANY) {
             self.add_note(place, "one of the alternatives is any JSON, so is this");
             return SortOf { is_nullable, ..self.any_json_sort(AnyJson::Anything) };
@@ -210,6 +212,8 @@ impl<'t> Translator<'t> {
                         one.sort
                     ),
                 );
+                // The first case whose shape fits is read, so its condition would refuse values that are right as
+                // another alternative.
                 distinct[at].check = ValueCondition::Anything;
             }
         }

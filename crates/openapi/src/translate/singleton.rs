@@ -30,6 +30,7 @@ impl Translator<'_> {
         for shape in shapes {
             let is_item = shape.ends_with("{}");
             let is_collection = shapes.iter().any(|other| other.strip_suffix("/{}") == Some(shape));
+            // Items and collections are resources.
             if is_item || is_collection || seen.contains(&shape) {
                 continue;
             }
@@ -56,6 +57,7 @@ impl Translator<'_> {
             };
             roles.insert(at, role);
         }
+        // What nobody can read cannot be compared with what was written.
         let (&get, _) = roles.iter().find(|(_, role)| **role == ResourceRole::Get)?;
         let mut shown = self.asked[get].answers.iter().filter(|answer| is_success(answer));
         let (_, known) = shown.find_map(|answer| self.shown_singleton(answer, None))?;
@@ -189,6 +191,7 @@ impl Translator<'_> {
                 _ => {
                     let maps = std::iter::once(&it.resource.items);
                     let maps = maps.chain(it.resource.written.iter().map(|(map, _)| map));
+                    // An operation that may change anything: nothing is known any more.
                     plan.updates.extend(maps.map(|map| format!("{map} = {{}}")));
                 }
             }
@@ -243,6 +246,7 @@ impl Translator<'_> {
                      sent) }})"
                 ));
             }
+            // What was known is overwritten, and what it is now was not shown.
             plan.updates.push(format!("{items} = {items}.without({key})"));
             plan.updates.extend(forget(map.as_deref()));
             return;

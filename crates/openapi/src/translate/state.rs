@@ -22,6 +22,7 @@ impl Translator<'_> {
         let mut text = self.state_text();
         for _ in 0..MAX_ROUNDS {
             let (variables, transitions) = text.split_once("state serving {").unwrap_or((&text, ""));
+            // What is only assigned costs the solver and the reader, and decides nothing.
             let read = rule::names_read(transitions);
             let declared = variables.lines().filter_map(|line| line.strip_prefix("var ")?.split(':').next());
             let unread: BTreeSet<String> =
@@ -30,6 +31,7 @@ impl Translator<'_> {
                 break;
             }
             all_unread.extend(unread);
+            // Written again from the beginning, as leaving out a variable may change rules and functions anywhere.
             self.rules = rules.clone().without_variables(all_unread.clone());
             self.declared_rules.clear();
             text = self.state_text();
@@ -46,6 +48,7 @@ impl Translator<'_> {
             transitions.push_str(&self.operation_text(at));
             transitions.push('\n');
         }
+        // Functions come before the state, which calls them; which there are is known only now that it is written.
         text.push_str(&std::mem::take(&mut self.rule_functions));
         text.push_str(match self.rules.mode {
             RuleMode::Stateless => {
@@ -209,6 +212,7 @@ impl Translator<'_> {
         for variant in self.request_variants(at) {
             text.push_str(&weight_text(variant.weight * factor));
             let request = self.request_text(&asked, &updates, variant.guard.as_deref());
+            // Every variant needs a label of its own.
             text.push_str(&request.replacen(": on", &format!("{}: on", variant.suffix), 1));
         }
         for answer in &asked.answers {
@@ -278,6 +282,7 @@ impl Translator<'_> {
         for resource in &self.resources {
             let role = resource.roles.get(&at);
             if role != Some(&ResourceRole::Get) {
+                // Any other request may change what was written, so only a `GET` right after it must show it.
                 updates.push(format!("{} = none", resource.last_written()));
             }
             let Some(role) = role else { continue };

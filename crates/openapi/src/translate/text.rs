@@ -86,8 +86,11 @@ impl NumberBound {
             None => (self.value.as_str(), false),
         };
         let number: i64 = whole.parse().ok()?;
+        // By the text: the whole part of `-0.5` is `-0`, and the number 0 has no sign.
         let is_negative = whole.starts_with('-');
         match self.end {
+            // Inwards: the least whole number above 1.5 is 2, above -1.5 it is -1, which cutting off has given
+            // already.
             BoundSide::Least if has_fraction => number.checked_add(i64::from(!is_negative)),
             BoundSide::Greatest if has_fraction => number.checked_sub(i64::from(is_negative)),
             BoundSide::Least => number.checked_add(i64::from(self.is_exclusive)),
@@ -164,6 +167,7 @@ fn whole_range(schema: &SpecNode, bounds: &[NumberBound]) -> Option<(i64, i64)> 
         _ => None,
     };
     let at = |end| bounds.iter().filter(move |bound| bound.end == end).map(NumberBound::outermost_whole);
+    // A bound that is too large for 64 bits leaves the range unknown, even if the other end is known.
     let least: Vec<i64> = at(BoundSide::Least).collect::<Option<_>>()?;
     let greatest: Vec<i64> = at(BoundSide::Greatest).collect::<Option<_>>()?;
     let lo = least.into_iter().max().or(of_format.map(|(lo, _)| lo))?;
@@ -190,6 +194,7 @@ fn numerator(decimal: &str) -> Option<u64> {
     let digits: u64 = format!("{whole}{rest}").parse().ok().filter(|digits| *digits > 0)?;
     let scale = 10_u64.checked_pow(u32::try_from(rest.len()).ok()?)?;
     let (mut divisor, mut other) = (digits, scale);
+    // Euclid: the greatest common divisor of the digits and the power of ten.
     while other > 0 {
         (divisor, other) = (other, divisor % other);
     }
@@ -261,6 +266,7 @@ fn whole_pattern(text: &str) -> String {
     let has_choice = text.contains('|');
     let start = text.strip_prefix('^').filter(|_| !has_choice);
     let rest = start.unwrap_or(text);
+    // In a choice the anchors belong to its first and last alternative, so they stay in place there.
     let end = rest.strip_suffix('$').filter(|inner| !has_choice && !inner.ends_with('\\'));
     // `^(a|b)$` is one choice in brackets.
     let bracketed = text.strip_prefix("^(").and_then(|inner| inner.strip_suffix(")$"));
@@ -282,6 +288,7 @@ fn is_pattern(pattern: &str) -> bool {
          on a when s.matches({})\n        emit b\n    }}\n}}\n",
         string_literal(pattern)
     );
+    // The language itself decides, so that no second list of what patterns can have gets out of step.
     let mut sources = Sources::new();
     let file = sources.add("try.iox", &text);
     !load(&sources, file, &LoadOptions::default()).has_errors()

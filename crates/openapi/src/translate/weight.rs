@@ -47,6 +47,8 @@ impl Translator<'_> {
         let other = format!("!{known}");
         let has_create = resource.roles.values().any(|role| *role == ResourceRole::Create);
         let exists = |weight: u32| variant("_that_exists", weight, known.clone());
+        // Weights are chosen by feel, in relation to each other: reads and writes of what exists are most of a
+        // campaign, lists and deletions are rarer, and what changes everything is the rarest.
         let weight = match role {
             ResourceRole::Create => {
                 let few = self.few_items(at, resource);
@@ -186,6 +188,7 @@ impl Translator<'_> {
             RuleMode::Learning => WRONG_PERCENT_IN_LEARNING,
             RuleMode::Stateless | RuleMode::Learned => WRONG_PERCENT,
         };
+        // `right * factor : wrong` as `100 - percent : percent`, rounded in favour of right requests.
         (wrong * (100 - percent)).div_ceil((right * percent).max(1)).max(1)
     }
 

@@ -89,6 +89,7 @@ impl Translator<'_> {
             else {
                 continue;
             };
+            // What requests set may change at any time; a state that only actions change leads somewhere.
             if set.contains(&member.name) {
                 continue;
             }

@@ -96,6 +96,7 @@ impl<'t> Translator<'t> {
         let asked = &self.asked;
         let refuses = |at: usize| asked[at].answers.iter().any(|answer| answer.status.starts_with('4'));
         self.wrong.retain(|wrong| refuses(wrong.of));
+        // After the filter: these two bring an answer that refuses them.
         self.find_wrong_contents();
         self.find_wrong_methods();
     }
@@ -104,6 +105,7 @@ impl<'t> Translator<'t> {
         let asked = self.asked[at].clone();
         let Some(body) = asked.fields.iter().find(|field| field.place == FieldLocation::Body) else { return };
         let is_form = asked.content.as_deref().is_some_and(request_body::is_form);
+        // Only JSON and forms have members that can be wrong one by one.
         if asked.content.is_some() && !is_form {
             return;
         }
@@ -258,6 +260,7 @@ impl<'t> Translator<'t> {
         let name = self.messages.fresh_name(&name);
         let whole = doc_comment(&format!("Values that `{}` of {} excludes.", field.wire, asked.name));
         self.declarations.push(format!("{whole}enum {sort} {{ {} }}\n", declared.join(", ")));
+        // Optional parameters are left out: one of them could be the reason for the refusal, or replace the wrong one.
         let is_needed = |other: &&FieldOf| {
             other.name == field.name
                 || other.place == FieldLocation::Path

@@ -35,6 +35,7 @@ impl Translator<'_> {
             .collect();
         for at in 0..self.asked.len() {
             let path = self.operations[at].path;
+            // One request for every path, not for every operation.
             if self.operations[..at].iter().any(|other| other.path == path) {
                 continue;
             }
@@ -84,6 +85,7 @@ impl Translator<'_> {
             declared.join(", ")
         ));
         let mut fields: Vec<FieldOf> = path_fields(&self.asked[at]).into_iter().cloned().collect();
+        // The path may have a parameter of this name.
         let is_taken = fields.iter().any(|field| field.name == "method");
         let field = if is_taken { "other_method" } else { "method" }.to_owned();
         fields.push(FieldOf {
@@ -130,6 +132,7 @@ impl Translator<'_> {
         let mut answers = vec![answer("405", "", true)];
         let is_always_there = self.rules.has_support(&format!("{base}.allow"))
             && !self.rules.is_broken(&format!("{base}.header.Allow"));
+        // Without the header, `allow` would have no value; a service that always sends it must go on doing so.
         if is_learning || !is_always_there {
             answers.push(answer("405", "_headless", false));
         }

@@ -31,6 +31,7 @@ impl<'t> Translator<'t> {
         let with = |name: &str, value: SpecNode| {
             let mut changed: Vec<(String, SpecNode)> =
                 base.iter().filter(|(other, _)| other != name).cloned().collect();
+            // All other members are right, so that the service has one reason to refuse and cannot stop at another.
             changed.push((name.to_owned(), value));
             SpecNode::Map(changed)
         };
@@ -56,6 +57,7 @@ impl<'t> Translator<'t> {
                 about,
             }));
         }
+        // Without required members some services take an empty list for an empty object.
         if !base.is_empty() && !is_form {
             found.push(WrongValue {
                 name: "list".into(),
@@ -74,9 +76,11 @@ impl<'t> Translator<'t> {
             Some(SpecNode::List(kinds)) => kinds.iter().filter_map(SpecNode::as_text).collect(),
             _ => return None,
         };
+        // With several types left, no value is surely of another one.
         let rest: Vec<&str> = types.into_iter().filter(|kind| *kind != "null").collect();
         let [kind] = rest[..] else { return None };
         let value = match kind {
+            // No number or truth: frameworks convert them to texts and back without complaint.
             "string" | "boolean" => object(),
             "integer" | "number" => SpecNode::Text("not a number".into()),
             // A single value is taken for a list of one by some.
@@ -109,6 +113,7 @@ impl<'t> Translator<'t> {
             {
                 let bound = schema.decimal_at(key).or_else(|| schema.decimal_at(exclusive));
                 let beyond =
+                    // The whole part of the bound moved by one lies beyond the bound, whether it is exclusive or not.
                     bound.and_then(|bound| bound.split('.').next()?.parse::<i64>().ok()?.checked_add(step));
                 if let Some(beyond) = beyond {
                     add(
@@ -137,6 +142,7 @@ impl<'t> Translator<'t> {
     /// Returns the members of an object that a request may have; `None` if the schema is none of an object.
     pub(super) fn object_members(&self, schema: &'t SpecNode, depth: usize) -> Option<Vec<ObjectMember<'t>>> {
         let (schema, _) = self.document.resolve_reference(schema, "")?;
+        // Which members are required depends on the alternative, so an object with one missing may be right.
         if depth > MAX_DEPTH || schema.get("oneOf").is_some() || schema.get("anyOf").is_some() {
             return None;
         }
@@ -163,6 +169,7 @@ impl<'t> Translator<'t> {
             });
         }
         for member in &mut found {
+            // `required` may name members that another part of `allOf` declares.
             member.is_required = member.is_required || required.contains(&member.name);
         }
         (!found.is_empty()).then_some(found)

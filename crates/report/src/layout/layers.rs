@@ -1,6 +1,6 @@
 //! Proper layers: every link becomes a chain of items, one per layer.
 //!
-//! Labels are items of their own [Gansner93, sec. 5.2]: if any link has a label, ranks are
+//! Labels are items of their own \[Gansner93, sec. 5.2]: if any link has a label, ranks are
 //! doubled and the label stands on an odd layer between the ends of its link. Where a link
 //! is long the emptiest such layer is taken, the one nearest to the middle among equals.
 //!

@@ -2,8 +2,8 @@
 //!
 //! Layers are swept up and down; an item goes to the median, in every other sweep to the
 //! barycentre, of its neighbours on the layer before; then neighbours change places while
-//! that removes crossings [Sugiyama81, Gansner93 sec. 3]. The best order met is kept.
-//! Crossings are counted with a tree of partial sums [Barth02].
+//! that removes crossings \[Sugiyama81, Gansner93 sec. 3]. The best order met is kept.
+//! Crossings are counted with a tree of partial sums \[Barth02].
 //!
 //! *Promises* the same order for the same layers; less effort is spent on larger ones.
 
@@ -15,7 +15,7 @@ use super::part::ItemId;
 /// The number of items visited by all sweeps together, roughly. It bounds the time for large graphs; chosen by feel, as
 /// are the next two.
 const MAX_VISITS: usize = 6_000_000;
-/// The number of sweeps for each start, at most and at least. At most 24 as in [Gansner93].
+/// The number of sweeps for each start, at most and at least. At most 24 as in \[Gansner93].
 const SWEEPS: (usize, usize) = (24, 4);
 /// The number of sweeps without a better order before giving up. An order that has not improved for so long seldom
 /// does.
@@ -248,7 +248,7 @@ fn positions(layered: &LayeredGraph, layers: &[Vec<ItemId>]) -> IndexVec<ItemId,
     at
 }
 
-/// The weighted median of [Gansner93]: between two middle places it leans to the denser side.
+/// The weighted median of \[Gansner93]: between two middle places it leans to the denser side.
 fn weighted_median(places: &mut [usize]) -> Option<f64> {
     places.sort_unstable();
     let n = places.len();

@@ -2,11 +2,11 @@
 //!
 //! Four times, for either direction of the layers and of the order within them, items are
 //! aligned with the median of their neighbours and the resulting blocks are pushed together;
-//! the result is the mean of the two middle ones of the four [BrandesKoepf01].
+//! the result is the mean of the two middle ones of the four \[BrandesKoepf01].
 //!
 //! *Promises* that items of a layer keep their order and their distance.
 //! *Differs* from the paper in how blocks are pushed together: by longest paths in the graph
-//! of blocks, which avoids the errors found in the original compaction [BrandesWalterZink20],
+//! of blocks, which avoids the errors found in the original compaction \[BrandesWalterZink20],
 //! and in that an item's room may be uneven on its two sides.
 
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ type Conflicts = BTreeSet<(ItemId, ItemId)>;
 
 /// The links that cross an inner segment, one between a bend or label and another.
 ///
-/// Where two cross, the inner segment has the right to be straight ([BrandesKoepf01], type 1).
+/// Where two cross, the inner segment has the right to be straight (\[BrandesKoepf01], type 1).
 fn find_conflicts(layered: &LayeredGraph) -> Conflicts {
     let at = positions(layered);
     let is_inner_end = |item: ItemId| layered.kind[item] != LayerItemKind::Node;

@@ -4,7 +4,7 @@
 //! roots. Two searches are tried, depth first and breadth first: the one whose ranking has
 //! the smaller total length of edges is kept, a reversed edge counting as one more. For an
 //! acyclic orientation the ranking with the least total length is found by the network
-//! simplex method ([`simplex`](super::simplex)), started from longest paths [Gansner93, sec. 2].
+//! simplex method ([`simplex`](super::simplex)), started from longest paths \[Gansner93, sec. 2].
 //!
 //! *Promises* that every link, once its reversal is taken into account, leads to a greater
 //! rank, and that the least rank is 0.

@@ -1,7 +1,7 @@
 //! The network simplex method: the ranking of an acyclic graph with the least total length.
 //!
 //! A spanning tree of tight arcs is kept; while a tree arc has a negative cut value it is
-//! replaced by the tightest arc that leads the other way across the cut [Gansner93, sec. 2.3].
+//! replaced by the tightest arc that leads the other way across the cut \[Gansner93, sec. 2.3].
 //!
 //! *Assumes* a connected graph without cycles.
 //! *Promises* that every arc leads to a greater rank after [`longest_paths`](Simplex::longest_paths),

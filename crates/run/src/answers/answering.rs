@@ -89,6 +89,7 @@ impl<'a> AnsweringSystem<'a> {
         self.is_over = false;
         self.adapter.reset()?;
         let mut said = Vec::new();
+        // Without a preamble nothing is waited for: a reset would cost a silence every time.
         if !self.preamble.is_empty() {
             self.collect_outputs(&mut said, AnswerWait::Quiescence)?;
         }
@@ -107,6 +108,7 @@ impl<'a> AnsweringSystem<'a> {
         check_halt(self.halt)?;
         self.inputs += 1;
         let mut said = Vec::new();
+        // A system that has ended answers everything with silence until it is reset.
         if !self.is_over {
             match (self.exchange(input, &mut said), self.end.clone()) {
                 (Err(AnswerError::Ended(_)), Some(end)) => {
@@ -129,6 +131,7 @@ impl<'a> AnsweringSystem<'a> {
         let sent = self.adapter.send(input)?;
         let early = !sent.earlier.is_empty();
         said.extend(sent.earlier.into_iter().map(|output| output.label));
+        // Where every input has one answer, an output that came before the confirmation is that answer.
         if !early || self.wait == AnswerWait::Quiescence {
             self.collect_outputs(said, self.wait)?;
         }

@@ -69,7 +69,7 @@ impl<'m> MergedCampaign<'m> {
     ) -> io::Result<Self> {
         let outcome = CampaignOutcome::nothing(&spec.sts);
         let mut merged = Self { spec, config, reporter, enough, found: outcome, seq: 0, now_ns: 0 };
-        merged.tell(0, EventKind::CampaignStarted(tell::started(&spec.sts, config, 1)))?;
+        merged.tell_event(0, EventKind::CampaignStarted(tell::started(&spec.sts, config, 1)))?;
         Ok(merged)
     }
 
@@ -88,14 +88,16 @@ impl<'m> MergedCampaign<'m> {
         let lasted = events.last().map_or(0, |event| event.time_ns.saturating_sub(begun));
         let mut run = RunOfUnit::default();
         for event in &events {
+            // An event that one machine would not have reported gets no number either.
             if self.is_told(&mut run, event, &events) {
                 let at = self.now_ns + event.time_ns.saturating_sub(begun);
-                self.tell(at, event.event.clone())?;
+                self.tell_event(at, event.event.clone())?;
             }
         }
         // Units follow each other in the merged record, as on one machine, whenever they really ran.
         self.now_ns += lasted;
         let RunCounts { passed, inconclusive, failed, .. } = &mut self.found.counts;
+        // A unit with an error is not merged, so there are none to add.
         (*passed, *inconclusive, *failed) =
             (*passed + result.passed, *inconclusive + result.inconclusive, *failed + result.failed);
         self.found.steps += result.steps;
@@ -108,6 +110,7 @@ impl<'m> MergedCampaign<'m> {
         self.found.coverage.add(&coverage);
         self.found.latencies.merge(&latencies);
         if let Some(enough) = &self.enough {
+            // In the order of the units, so that the campaign ends after the same unit however they were shared.
             enough.remove_seen(&coverage.items().collect::<Vec<_>>());
         }
         let is_over = result.failed > 0 && self.config.on_failure == OnFailure::Stop
@@ -127,12 +130,12 @@ impl<'m> MergedCampaign<'m> {
         self.found.failures.sort_by_key(|failure| failure.id.run);
         self.found.refused = self.found.coverage.only_refused(&self.spec.sts, &self.config.run.refusals);
         let told = tell::finished(&self.spec.sts, &self.found, &self.config.run.patience);
-        self.tell(self.now_ns, EventKind::CampaignFinished(told))?;
+        self.tell_event(self.now_ns, EventKind::CampaignFinished(told))?;
         Ok(self.found)
     }
 
     /// Sends an event to the reporter under the next number.
-    fn tell(&mut self, time_ns: u64, event: EventKind) -> io::Result<()> {
+    fn tell_event(&mut self, time_ns: u64, event: EventKind) -> io::Result<()> {
         let told = Event { seq: self.seq, time_ns, run: None, event };
         self.seq += 1;
         self.reporter.event(&told)
@@ -141,10 +144,10 @@ impl<'m> MergedCampaign<'m> {
     /// Returns whether a campaign on one machine would have reported the event; notes the kinds of failures.
     fn is_told(&mut self, run: &mut RunOfUnit, event: &Event, events: &[Event]) -> bool {
         match &event.event {
-            EventKind::RunStarted(started) => *run = RunOfUnit::of(started),
+            EventKind::RunStarted(started) => *run = RunOfUnit::from_start(started),
             EventKind::Verdict(told) => {
                 if let Some(signature) = &told.signature {
-                    run.kind = self.kind(run.id, signature, events);
+                    run.kind = self.count_kind(run.id, signature, events);
                 }
             }
             EventKind::Replayed(told) => match run.kind.map(|at| &mut self.found.failures[at]) {
@@ -162,6 +165,7 @@ impl<'m> MergedCampaign<'m> {
                 }
                 None => return false,
             },
+            // Each unit is a campaign of its own; the merged one has its own begin and end.
             EventKind::CampaignStarted(_) | EventKind::CampaignFinished(_) => return false,
             EventKind::Stimulus(_)
             | EventKind::Observation(_)
@@ -174,7 +178,7 @@ impl<'m> MergedCampaign<'m> {
     }
 
     /// Returns the position of the failure group of `signature`, if this failure is examined; counts it.
-    fn kind(&mut self, id: RunId, signature: &str, events: &[Event]) -> Option<usize> {
+    fn count_kind(&mut self, id: RunId, signature: &str, events: &[Event]) -> Option<usize> {
         let record = || Record { events: events.to_vec(), is_cut: false };
         let failures = &mut self.found.failures;
         let at = match failures.iter().position(|failure| failure.signature == signature) {
@@ -234,7 +238,7 @@ struct RunOfUnit {
 
 impl RunOfUnit {
     /// Starts the record of a run.
-    fn of(started: &RunStarted) -> Self {
+    fn from_start(started: &RunStarted) -> Self {
         Self { id: RunId { run: started.run, seed: started.seed }, kind: None }
     }
 }

@@ -79,19 +79,19 @@ impl CampaignState<'_, '_> {
         let found = self.taken(setup.cx.sts);
         if found.error.is_some() {
             // Whoever does units decides how often to try again.
-            let mut progress = self.progress();
+            let mut progress = self.lock_progress();
             (progress.errors_in_a_row, progress.is_over) = (0, false);
         }
         Ok(match found.error {
             _ if found.interrupted || setup.stop.load(Ordering::Relaxed) => UnitEnd::Stopped,
             Some(error) => UnitEnd::Trouble(error),
-            None => UnitEnd::Done(UnitRecord::of(&found)),
+            None => UnitEnd::Done(UnitRecord::from_outcome(&found)),
         })
     }
 
     /// Returns the results since the last call; kinds of failures stay known, so that each is examined once.
     fn taken(&self, sts: &Sts) -> CampaignOutcome {
-        let mut progress = self.progress();
+        let mut progress = self.lock_progress();
         let known = std::mem::take(&mut progress.found.failures);
         let nothing = CampaignOutcome { failures: known, ..CampaignOutcome::nothing(sts) };
         std::mem::replace(&mut progress.found, nothing)
@@ -100,13 +100,13 @@ impl CampaignState<'_, '_> {
     /// Returns whether no further unit is to begin: a run failed and the campaign stops at failures, it was stopped by
     /// request, or its coverage is reached.
     pub fn is_over(&self) -> bool {
-        self.progress().is_over
+        self.lock_progress().is_over
     }
 }
 
 impl UnitRecord {
     /// Returns the record of a unit of work.
-    fn of(outcome: &CampaignOutcome) -> Self {
+    fn from_outcome(outcome: &CampaignOutcome) -> Self {
         let RunCounts { passed, inconclusive, failed, .. } = outcome.counts;
         Self {
             passed,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use ioxide_model::index::Idx;
 use ioxide_model::sts::GateId;
 
-/// Classes per doubling. Chosen by feel: quantiles are then right within a tenth.
+/// Classes per doubling. Chosen by feel: quantiles are then right within an eighth.
 const PER_DOUBLING: usize = 8;
 /// The number of doublings that are distinguished, from one microsecond on; the last class holds all longer times
 /// (weeks).
@@ -60,6 +60,7 @@ impl Histogram {
         if self.total == 0 {
             return None;
         }
+        // Rounded up, and the upper end of its class below: a quantile may be too long, never too short.
         let rank = (u128::from(self.total) * u128::from(parts)).div_ceil(u128::from(whole.max(1)));
         let mut seen = 0u128;
         for (class, &count) in self.classes.iter().enumerate() {
@@ -76,6 +77,7 @@ impl Histogram {
 fn class_of(latency: Duration) -> usize {
     let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
     let first = PER_DOUBLING as u64;
+    // Below eight microseconds a class is one microsecond.
     if micros < first {
         return micros as usize;
     }
@@ -91,6 +93,7 @@ fn upper_end(class: usize) -> Duration {
         return Duration::MAX;
     }
     let next = class + 1;
+    // The inverse of `class_of`: where the next class begins, this one ends.
     let micros = match next.checked_sub(PER_DOUBLING) {
         None => next as u64,
         Some(above) => ((above % PER_DOUBLING + PER_DOUBLING) as u64) << (above / PER_DOUBLING),
@@ -215,6 +218,7 @@ pub(crate) fn whole_micros(time: Duration) -> u64 {
 /// Returns whether `one` used a larger share of its quiescence time than `other`.
 fn is_tighter(one: &LateOutput, other: &LateOutput) -> bool {
     let share = |part: &LateOutput, whole: &LateOutput| {
+        // Shares are compared crosswise, without a division.
         part.latency.as_micros().saturating_mul(whole.allowed.as_micros().max(1))
     };
     share(one, other) > share(other, one)
@@ -222,6 +226,7 @@ fn is_tighter(one: &LateOutput, other: &LateOutput) -> bool {
 
 fn room_for(histogram: &Histogram) -> Duration {
     let most = histogram.quantile(999, 1000).unwrap_or_default();
+    // Three and two are chosen by feel: room for an answer slower than any seen so far.
     most.saturating_mul(3).max(histogram.longest.saturating_mul(2))
 }
 

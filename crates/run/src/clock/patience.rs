@@ -1,10 +1,10 @@
 //! The quiescence times: the length of silence that counts as quiescence, by last message and location.
 //!
-//! [BT19] and [FTW05] observe quiescence by a time-out. One time for a whole system is either slow or wrong where some
-//! answers take much longer than others, so times can be given for the last message and for locations of the
+//! \[BT19] and \[FTW05] observe quiescence by a time-out. One time for a whole system is either slow or wrong where
+//! some answers take much longer than others, so times can be given for the last message and for locations of the
 //! specification. Where none is given it is calibrated: long at first, then a multiple of the longest of the latest
 //! answers, by the kind of input once it was answered often enough. An answer that comes after the time raises it for
-//! its kind of input, and the raise halves with every [`WINDOW`] further answers: a machine that was busy for a moment
+//! its kind of input, and the raise halves with every `WINDOW` further answers: a machine that was busy for a moment
 //! does not slow down the rest of the night. Copies of a patience share what was learnt.
 //!
 //! *Promises.* Where the monitor believes in several locations the longest of their times is
@@ -96,7 +96,9 @@ enum AnswerMemory {
 
 impl AnswerTimes {
     /// Counts an answer; the longest are kept for the current and the previous window.
-    fn record(&mut self, latency: Duration) {
+    fn record_latency(&mut self, latency: Duration) {
+        // Two windows: dropping the older one when the newer is full keeps between `WINDOW` and twice as many
+        // answers.
         if self.answers.is_multiple_of(WINDOW) {
             self.previous = std::mem::take(&mut self.current);
         }
@@ -117,6 +119,8 @@ impl AnswerTimes {
             (AnswerMemory::All, _) => self.longest_raise,
             (AnswerMemory::Latest, None) => Duration::ZERO,
             (AnswerMemory::Latest, Some((time, at))) => {
+                // Halved for every full window since the raise; a shift too far is a divisor that leaves next to
+                // nothing.
                 let windows = u32::try_from((self.answers - at) / WINDOW).unwrap_or(u32::MAX);
                 time / 1_u32.checked_shl(windows).unwrap_or(u32::MAX)
             }
@@ -138,6 +142,7 @@ impl AnswerTimes {
     /// 4 as answers are seen; `None` if there were none.
     fn search_time(&self) -> Option<Duration> {
         let doublings = u32::try_from(self.answers).unwrap_or(u32::MAX).checked_ilog2()?;
+        // The longest of many answers says more about the next one than that of a few.
         let margin = (MARGIN / (1 + doublings)).max(MIN_SEARCH_MARGIN);
         Some(self.longest.saturating_mul(margin).max(MIN_SEARCH_TIME))
     }
@@ -173,9 +178,9 @@ impl Patience {
     /// Notes an answer to an input of kind `input`, if it is known, that took `latency`.
     pub fn record_answer(&self, input: Option<GateId>, latency: Duration) {
         let mut learnt = self.learnt();
-        learnt.overall.record(latency);
+        learnt.overall.record_latency(latency);
         if let Some(input) = input {
-            learnt.by_input.entry(input).or_default().record(latency);
+            learnt.by_input.entry(input).or_default().record_latency(latency);
         }
     }
 
@@ -238,11 +243,13 @@ impl Patience {
         let of_input = input.and_then(|input| learnt.by_input.get(&input));
         let default = match self.source {
             DefaultSource::Given => self.default,
+            // The most specific time that enough answers support: of this input, of all inputs, the initial one.
             DefaultSource::Calibrated => of_input
                 .and_then(|times| times.calibrate(memory))
                 .or_else(|| learnt.overall.calibrate(memory))
                 .unwrap_or(self.default),
         };
+        // Raised last: a late answer counts more than what the punctual ones suggest.
         default.max(learnt.raised_after(of_input, memory))
     }
 
@@ -317,16 +324,17 @@ impl Patience {
             Some(Label::Output(gate, _)) => (Some(*gate), None),
             Some(Label::Quiescence | Label::Delay(_)) | None => (None, None),
         };
-        let after = gate.and_then(|gate| get(&self.after, gate.index()));
+        let after = gate.and_then(|gate| time_at(&self.after, gate.index()));
         let default = self.default_after(input, memory);
         let raised = {
             let learnt = self.learnt();
             learnt.raised_after(input.and_then(|input| learnt.by_input.get(&input)), memory)
         };
+        // No location has a time of its own, which is the usual case: they need not be looked at.
         if self.within.is_empty() {
             return after.unwrap_or(default).max(raised);
         }
-        let at = |location: LocId| after.max(get(&self.within, location.index())).unwrap_or(default);
+        let at = |location: LocId| after.max(time_at(&self.within, location.index())).unwrap_or(default);
         locations.into_iter().map(at).max().unwrap_or_else(|| after.unwrap_or(default)).max(raised)
     }
 }
@@ -347,7 +355,7 @@ fn set_time(times: &mut Vec<Option<Duration>>, at: usize, time: Duration) {
 }
 
 /// Returns the time at a position; a position beyond the list has none.
-fn get(times: &[Option<Duration>], at: usize) -> Option<Duration> {
+fn time_at(times: &[Option<Duration>], at: usize) -> Option<Duration> {
     times.get(at).copied().flatten()
 }
 

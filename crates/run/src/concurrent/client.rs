@@ -84,7 +84,7 @@ impl ClientPool {
             scope.spawn(move || {
                 let mut client =
                     ConcurrentClient { client, connector, timeout, spins, stop, reports, adapter: None };
-                client.serve(&received);
+                client.serve_tasks(&received);
             });
             tasks
         };
@@ -100,6 +100,7 @@ impl ClientPool {
     pub(super) fn connect(&mut self) -> Result<(), AdapterError> {
         // What clients of a run that was broken off still reported is of no interest any more.
         while self.reports.try_recv().is_ok() {}
+        // A client that has ended does not answer; the loop below finds that out.
         self.tasks.iter().for_each(|client| drop(client.send(ClientTask::Connect)));
         let mut result = Ok(());
         let mut connected = 0;
@@ -148,7 +149,7 @@ struct ConcurrentClient<'s> {
 }
 
 impl ConcurrentClient<'_> {
-    fn serve(&mut self, tasks: &Receiver<ClientTask>) {
+    fn serve_tasks(&mut self, tasks: &Receiver<ClientTask>) {
         while let Ok(task) = tasks.recv() {
             let report = match task {
                 ClientTask::Connect => {
@@ -208,6 +209,8 @@ impl ConcurrentClient<'_> {
             }
             // A client that cannot reach the system does nothing; the others go on.
             let Some(call) = self.do_operation(input) else { return };
+            // An answer that comes later must not be taken for that of the next operation, so the connection is not
+            // used again.
             if !matches!(call.result, CallResult::Answered(_)) {
                 self.adapter = None;
             }
@@ -232,10 +235,11 @@ impl ConcurrentClient<'_> {
         }
         let (timeout, stop) = (self.timeout, self.stop);
         let adapter = self.adapter.as_mut()?;
+        // The last thing before sending and the first after the answer: the operation takes effect in between.
         let called = Instant::now();
         let result = match unasked {
             Some(early) => CallResult::Unasked(early.label),
-            None => ask(&mut **adapter, &input, timeout, stop)?,
+            None => ask_once(&mut **adapter, &input, timeout, stop)?,
         };
         let ended = Instant::now();
         Some(ClientCall { client: self.client, input, called, ended, result })
@@ -243,7 +247,12 @@ impl ConcurrentClient<'_> {
 }
 
 /// Sends an input and waits for its answer; `None` if the input was certainly not sent.
-fn ask(adapter: &mut dyn Adapter, input: &Label, timeout: Duration, stop: &AtomicBool) -> Option<CallResult> {
+fn ask_once(
+    adapter: &mut dyn Adapter,
+    input: &Label,
+    timeout: Duration,
+    stop: &AtomicBool,
+) -> Option<CallResult> {
     let deadline = Instant::now() + timeout;
     let sent = match adapter.send(input) {
         Ok(sent) => sent,
@@ -258,6 +267,7 @@ fn ask(adapter: &mut dyn Adapter, input: &Label, timeout: Duration, stop: &Atomi
         match adapter.observe(wait) {
             Ok(Observation::Output(answer)) => return Some(CallResult::Answered(answer.label)),
             Ok(Observation::Quiet) => {
+                // The operation may still take effect at any later time, so it is open rather than failed.
                 if Instant::now() >= deadline || adapter.knows_silence() || stop.load(Ordering::Relaxed) {
                     return Some(CallResult::Open);
                 }
@@ -270,6 +280,7 @@ fn ask(adapter: &mut dyn Adapter, input: &Label, timeout: Duration, stop: &Atomi
 /// Returns the end of an operation that met an error.
 fn classify(error: AdapterError) -> CallResult {
     match error {
+        // Nobody knows whether the input had an effect.
         AdapterError::Late { .. }
         | AdapterError::Ended { .. }
         | AdapterError::Closed
@@ -278,6 +289,7 @@ fn classify(error: AdapterError) -> CallResult {
         | AdapterError::Broken(_)
         | AdapterError::Start { .. }
         | AdapterError::Interrupted => CallResult::Open,
+        // The system said something that no order of operations explains.
         AdapterError::Unreadable { .. } | AdapterError::Protocol { .. } | AdapterError::Exception { .. } => {
             CallResult::Misbehaved(error)
         }
@@ -321,6 +333,7 @@ impl ProcessNames {
 
     /// Returns the number of the process that `client`, from 0, is now, as Jepsen counts them; the first is 1.
     pub(super) fn process(&self, client: usize) -> usize {
+        // Numbers of one client are congruent modulo the number of clients, as in Jepsen.
         client + 1 + self.clients * self.generations[client]
     }
 
@@ -330,7 +343,7 @@ impl ProcessNames {
     }
 
     /// Returns the name of the process that `client` is now.
-    pub(super) fn name(&self, client: usize) -> Arc<str> {
+    pub(super) fn client_name(&self, client: usize) -> Arc<str> {
         self.process(client).to_string().into()
     }
 }

@@ -67,7 +67,7 @@ impl<'c> FaultInjector<'c> {
     }
 
     /// Plans a fault of the burst that begins at `burst`. One at a time: it is left out if another one is active.
-    pub(super) fn plan(&mut self, fault: Option<&PlannedFault>, burst: Instant) {
+    pub(super) fn plan_fault(&mut self, fault: Option<&PlannedFault>, burst: Instant) {
         if let (Some(fault), None) = (fault, &self.active) {
             self.due = Some((fault.clone(), burst + fault.offset));
         }

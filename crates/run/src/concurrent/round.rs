@@ -106,6 +106,8 @@ pub(super) fn run_round(
             BurstSource::Drawn { seed } => run.draw_bursts(workload.begin(seed), &mut plan),
             BurstSource::Repeated(bursts) => bursts.iter().try_for_each(|burst| run.do_burst(burst, None)),
         };
+        // Faults end before the verdict, and even if the run was broken off: the next run begins with a sound
+        // system.
         let ended = injector.finish();
         for fault in injector.take_done() {
             builder.add_fault(fault);
@@ -113,12 +115,12 @@ pub(super) fn run_round(
         (end.and(ended.map_err(RoundEnd::from)), plan)
     };
     let history = builder.finish();
-    let verdict = decide(setup, config, &history, end);
+    let verdict = judge_round(setup, config, &history, end);
     ClientRound { verdict, history, plan }
 }
 
 /// Returns the verdict on a run that ended like this.
-fn decide(
+fn judge_round(
     setup: &mut ConcurrentSetup<'_, '_>,
     config: &ConcurrentConfig,
     history: &History,
@@ -127,7 +129,10 @@ fn decide(
     match end {
         Err(RoundEnd::Trouble(error)) => return RoundVerdict::Trouble(error),
         Err(RoundEnd::Failed(cause)) => return RoundVerdict::Failed(*cause),
+        // The model allows everything from here on.
         Err(RoundEnd::Unspecified) => return RoundVerdict::Passed,
+        // Judged once more as a whole: live judging finds no core, and nothing at all where sequential consistency
+        // is asked.
         Ok(()) | Err(RoundEnd::Inconsistent | RoundEnd::Stopped) => (),
     }
     if history.operations.iter().all(|operation| operation.answer.is_none()) {
@@ -199,7 +204,7 @@ impl RoundRun<'_, '_, '_, '_, '_> {
     ) -> Result<(), RoundEnd> {
         let start = Instant::now() + START_DELAY;
         self.pool.begin_burst(&burst.inputs, start);
-        self.injector.plan(burst.fault.as_ref(), start);
+        self.injector.plan_fault(burst.fault.as_ref(), start);
         let mut calls: Vec<ClientCall> = Vec::new();
         let mut done = 0;
         // An error must not leave clients at work, so the burst is always waited for.
@@ -224,6 +229,7 @@ impl RoundRun<'_, '_, '_, '_, '_> {
             }
         }
         let answered = calls.iter().filter(|call| matches!(call.result, CallResult::Answered(_))).count();
+        // A system that ended is found by answers that are missing; with faults that is what they are for.
         let has_lost = answered < burst.inputs.iter().map(Vec::len).sum();
         self.recorder.add_burst(calls)?;
         if has_lost
@@ -271,7 +277,7 @@ impl RoundRecorder<'_, '_, '_> {
     }
 
     fn add_event(&mut self, call: &ClientCall, is_return: bool) -> Result<(), RoundEnd> {
-        let name = self.names.name(call.client);
+        let name = self.names.client_name(call.client);
         let process = u32::try_from(self.names.process(call.client)).unwrap_or(u32::MAX);
         let ns = |at: Instant| {
             u64::try_from(at.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
@@ -313,7 +319,7 @@ impl RoundRecorder<'_, '_, '_> {
 
     /// Ends the run if a client met something that no order can explain.
     fn check_conduct(&self, call: ClientCall) -> Result<(), RoundEnd> {
-        let client = self.names.name(call.client).to_string();
+        let client = self.names.client_name(call.client).to_string();
         match call.result {
             CallResult::Answered(_) | CallResult::Open => Ok(()),
             CallResult::Unasked(output) => {

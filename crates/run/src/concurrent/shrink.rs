@@ -69,7 +69,7 @@ impl<'r, K: Ord + Clone, P: Fn(&Label) -> K> WorkloadShrinker<'r, P> {
 
     /// Returns the smallest workload that was found and how often it failed; `None` if none is smaller.
     pub(super) fn shrink(mut self) -> Option<(Vec<PlannedBurst>, FailureRate)> {
-        let size = measure(&self.plan);
+        let size = workload_size(&self.plan);
         if self.rate.failed == 0 {
             return None;
         }
@@ -78,7 +78,7 @@ impl<'r, K: Ord + Clone, P: Fn(&Label) -> K> WorkloadShrinker<'r, P> {
         self.drop_bursts();
         self.drop_faults();
         self.drop_operations();
-        (measure(&self.plan) < size).then_some((self.plan, self.rate))
+        (workload_size(&self.plan) < size).then_some((self.plan, self.rate))
     }
 
     /// Replaces the workload by `smaller` if that fails often enough.
@@ -87,7 +87,10 @@ impl<'r, K: Ord + Clone, P: Fn(&Label) -> K> WorkloadShrinker<'r, P> {
         if self.is_over || smaller.iter().all(|burst| burst.inputs.iter().all(Vec::is_empty)) {
             return false;
         }
-        debug_assert!(measure(&smaller) < measure(&self.plan), "only smaller workloads are tried");
+        debug_assert!(
+            workload_size(&smaller) < workload_size(&self.plan),
+            "only smaller workloads are tried"
+        );
         let mut rate = FailureRate::default();
         while rate.failed < NEEDED_FAILURES && rate.of < self.max_tries {
             match (self.repeat)(&smaller) {
@@ -189,7 +192,7 @@ fn is_empty(burst: &PlannedBurst) -> bool {
 }
 
 /// Returns the size of a workload: operations and faults.
-fn measure(plan: &[PlannedBurst]) -> usize {
+fn workload_size(plan: &[PlannedBurst]) -> usize {
     let size = |burst: &PlannedBurst| {
         burst.inputs.iter().map(Vec::len).sum::<usize>() + usize::from(burst.fault.is_some())
     };
@@ -293,6 +296,6 @@ mod tests {
         let rate = FailureRate { failed: 3, of: 3 };
         let (small, _) =
             WorkloadShrinker::new(full, rate, key_of, &mut repeat).shrink().expect("it is smaller");
-        assert_eq!(measure(&small), 1, "{small:?}");
+        assert_eq!(workload_size(&small), 1, "{small:?}");
     }
 }

@@ -123,6 +123,7 @@ impl Workload {
     /// Begins the choices of a run.
     pub(super) fn begin(&self, seed: u64) -> RunWorkload<'_> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        // A number of keys for each run: with one every operation conflicts, with three some do not.
         let n_keys = rng.random_range(1..=MAX_KEYS);
         let (keys, current, recent) = (BTreeMap::new(), Vec::new(), VecDeque::new());
         RunWorkload { workload: self, rng, n_keys, keys, current, recent, fresh: 0 }
@@ -228,6 +229,7 @@ impl RunWorkload<'_> {
         for _ in 0..MAX_DRAWS {
             let input = self.draw_gate()?;
             let label = self.draw_values(cx, input);
+            // Tried in the states at the last cut only: in the middle of a burst nobody knows the state.
             if self.workload.accepts_all || is_accepted(cx, states, &label) {
                 self.note_stored(input, &label);
                 return Some(label);
@@ -239,6 +241,7 @@ impl RunWorkload<'_> {
     /// Draws the input of the next operation: reads and writes take turns.
     fn draw_gate(&mut self) -> Option<usize> {
         let inputs = &self.workload.inputs;
+        // Two reads for three writes, chosen by feel: reads show what writes did, but only writes conflict.
         let wants_reader = self.rng.random_ratio(2, 5);
         let of_kind: Vec<usize> =
             (0..inputs.len()).filter(|&at| inputs[at].is_reader == wants_reader).collect();
@@ -260,10 +263,13 @@ impl RunWorkload<'_> {
                 let keys = keys_of(&mut self.keys, &mut self.rng, pool, sort, self.n_keys);
                 keys[self.rng.random_range(0..keys.len())].clone()
             }
+            // One time in eight a value that nobody has: the comparison must be able to fail, too.
             FieldRole::Compared if self.rng.random_ratio(7, 8) => {
                 let of_sort = |value: &&Value| pool.has_sort(value, sort);
                 let current: Vec<&Value> = self.current.iter().filter(of_sort).collect();
                 let recent: Vec<&Value> = self.recent.iter().filter(of_sort).collect();
+                // The value held now makes the operation succeed; a recent one succeeds only in some orders, which
+                // tells them apart.
                 let takes_current = recent.is_empty() || self.rng.random_ratio(2, 3);
                 let fits = if takes_current && !current.is_empty() { current } else { recent };
                 match fits.len() {
@@ -283,6 +289,7 @@ impl RunWorkload<'_> {
             Sort::Int => Value::int(n.saturating_mul(FRESH_STEP)),
             Sort::Range { lo, hi } => {
                 let width = hi.saturating_sub(lo).saturating_add(1).max(1);
+                // A narrow range repeats after a while; it has no more values.
                 Value::int(lo.saturating_add(n % width))
             }
             Sort::Str => Value::str(&format!("v{n}")),

@@ -142,6 +142,7 @@ impl ValueClass {
             Value::Real(_) => vec![Self::Fraction],
             Value::Str(text) => Self::of_text(text),
             Value::Data(data) => {
+                // `possible` lists as many, so a case beyond them belongs to no class.
                 let mut ctors = pool.data(data.data).ctors.iter().take(MAX_CASES);
                 let name = ctors.nth(data.ctor as usize).map(|ctor| ctor.name.clone());
                 name.map(Self::Case).into_iter().collect()
@@ -157,6 +158,7 @@ impl ValueClass {
             Some(-1) => Self::MinusOne,
             Some(n) if (2..BEYOND_32_BITS).contains(&n) => Self::Positive,
             Some(n) if (-BEYOND_32_BITS..-1).contains(&n) => Self::Negative,
+            // Not within 64 bits, or beyond 32.
             _ if n.is_negative() => Self::HugeNegative,
             _ => Self::HugePositive,
         }
@@ -172,6 +174,7 @@ impl ValueClass {
         let is_odd = |c: char| c.is_control() || matches!(c, '"' | '\'' | '\\');
         let not_ascii = (!text.is_ascii()).then_some(Self::NotAscii);
         let escapes = text.contains(is_odd).then_some(Self::NeedsEscapes);
+        // The length is one class, the characters are two others: a text belongs to up to three.
         [Some(length), not_ascii, escapes].into_iter().flatten().collect()
     }
 
@@ -202,6 +205,7 @@ impl ValueClass {
             Sort::Collection(_) => {
                 let mut sizes = vec![NoElement, OneElement, FewElements, ManyElements];
                 let most = pool.most_members(sort).unwrap_or(usize::MAX);
+                // The classes in ascending order, cut where the sort has no larger collection.
                 sizes.truncate(1 + usize::from(most > 0) + usize::from(most > 1) + usize::from(most > 9));
                 sizes
             }
@@ -236,6 +240,7 @@ fn classes_within(lo: i64, hi: i64) -> Vec<ValueClass> {
         ValueClass::HugeNegative,
     ];
     classes.retain(|class| {
+        // Two intervals, either of them open at an end, overlap.
         let (least, most) = class.whole_numbers().unwrap_or_default();
         least.is_none_or(|least| least <= hi) && most.is_none_or(|most| lo <= most)
     });

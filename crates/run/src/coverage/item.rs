@@ -1,6 +1,6 @@
 //! The items of data and history that can be covered in addition to switches.
 //!
-//! Switch coverage ([BT19]) says nothing of values and of what came before. These items do: which switch followed
+//! Switch coverage (\[BT19]) says nothing of values and of what came before. These items do: which switch followed
 //! which, on which side of a comparison the values of an input were, what kind of value a field had, and to what it was
 //! equal. Comparisons with clocks are instants: before, at and after a deadline or the edge of a guard.
 
@@ -112,21 +112,21 @@ impl CoverageItem {
                 };
                 format!("`{what}` {how} in {}", label(*id))
             }
-            Self::Class(gate, at, class) => format!("{} {class}", field(pool, sts, *gate, *at)),
+            Self::Class(gate, at, class) => format!("{} {class}", field_text(pool, sts, *gate, *at)),
             Self::Equal(gate, at, EqualTo::Field(other)) => {
                 let other = &pool.var_info(sts.gates[*gate].fields[*other]).name;
-                format!("{} equal to {other}", field(pool, sts, *gate, *at))
+                format!("{} equal to {other}", field_text(pool, sts, *gate, *at))
             }
             Self::Equal(gate, at, EqualTo::Stored(var)) => {
                 let stored = &pool.var_info(sts.vars[*var].var).name;
-                format!("{} equal to stored {stored}", field(pool, sts, *gate, *at))
+                format!("{} equal to stored {stored}", field_text(pool, sts, *gate, *at))
             }
         }
     }
 }
 
 /// A field as people write it.
-fn field(pool: &TermPool, sts: &Sts, gate: GateId, at: usize) -> String {
+fn field_text(pool: &TermPool, sts: &Sts, gate: GateId, at: usize) -> String {
     format!("{}.{}", sts.gates[gate].name, pool.var_info(sts.gates[gate].fields[at]).name)
 }
 

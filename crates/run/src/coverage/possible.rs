@@ -44,10 +44,10 @@ pub(super) fn possible(
             Measure::Switches => {
                 Some(visible_switches(cx.sts).into_iter().map(CoverageItem::Switch).collect())
             }
-            Measure::Pairs => pairs(cx.sts),
-            Measure::Comparisons => comparisons(cx, known),
-            Measure::Values => Some(classes(cx)),
-            Measure::Equalities => Some(equalities(cx)),
+            Measure::Pairs => list_pairs(cx.sts),
+            Measure::Comparisons => list_comparisons(cx, known),
+            Measure::Values => Some(list_classes(cx)),
+            Measure::Equalities => Some(list_equalities(cx)),
         };
         all.extend(items.map(|items| (measure, items)));
     }
@@ -69,7 +69,7 @@ pub(super) fn visible_switches(sts: &Sts) -> Vec<SwitchId> {
 
 /// Returns the pairs that the graph of locations allows, guards aside, with internal steps between them; `None` if
 /// there are too many.
-fn pairs(sts: &Sts) -> Option<BTreeSet<CoverageItem>> {
+fn list_pairs(sts: &Sts) -> Option<BTreeSet<CoverageItem>> {
     let mut from: BTreeMap<LocId, Vec<SwitchId>> = BTreeMap::new();
     for id in visible_switches(sts) {
         from.entry(sts.switches[id].source).or_default().push(id);
@@ -98,14 +98,14 @@ fn silently_reached(sts: &Sts, start: LocId) -> BTreeSet<LocId> {
 }
 
 /// The switches by which inputs are given.
-fn inputs(sts: &Sts) -> impl Iterator<Item = SwitchId> + '_ {
+fn input_switches(sts: &Sts) -> impl Iterator<Item = SwitchId> + '_ {
     visible_switches(sts).into_iter().filter(|&id| sts.kind_of(&sts.switches[id]) == GateKind::Input)
 }
 
 /// Returns the sides of every comparison in the guards of inputs: it holds, it fails, it is at its edge. `None` if the
 /// model has too many inputs.
-fn comparisons(cx: &mut Ctx<'_>, known: &mut Comparisons) -> Option<BTreeSet<CoverageItem>> {
-    let inputs: Vec<SwitchId> = inputs(cx.sts).collect();
+fn list_comparisons(cx: &mut Ctx<'_>, known: &mut Comparisons) -> Option<BTreeSet<CoverageItem>> {
+    let inputs: Vec<SwitchId> = input_switches(cx.sts).collect();
     if inputs.len() > MAX_INPUTS {
         return None;
     }
@@ -122,11 +122,11 @@ fn comparisons(cx: &mut Ctx<'_>, known: &mut Comparisons) -> Option<BTreeSet<Cov
 
 /// The gates by which inputs are given.
 fn input_gates(sts: &Sts) -> BTreeSet<GateId> {
-    inputs(sts).map(|id| sts.switches[id].gate).collect()
+    input_switches(sts).map(|id| sts.switches[id].gate).collect()
 }
 
 /// Returns the classes of values of every field of an input.
-fn classes(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
+fn list_classes(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
     let mut found = BTreeSet::new();
     for gate in input_gates(cx.sts) {
         for (at, &field) in cx.sts.gates[gate].fields.iter().enumerate() {
@@ -138,7 +138,7 @@ fn classes(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
 }
 
 /// Returns the pairs of two fields, or a field and a variable, of one sort: those that can be equal.
-fn equalities(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
+fn list_equalities(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
     let sort = |var| cx.pool.var_info(var).sort;
     let mut found = BTreeSet::new();
     for gate in input_gates(cx.sts) {
@@ -166,11 +166,12 @@ fn is_excluded(
     let switches: Vec<SwitchId> = match item {
         CoverageItem::Side(id, ..) => vec![*id],
         CoverageItem::Class(gate, ..) | CoverageItem::Equal(gate, ..) => {
-            inputs(cx.sts).filter(|&id| cx.sts.switches[id].gate == *gate).collect()
+            input_switches(cx.sts).filter(|&id| cx.sts.switches[id].gate == *gate).collect()
         }
         CoverageItem::Pair(first, then) => return cannot_follow(cx, *first, *then, quick),
         CoverageItem::Switch(_) => return false,
     };
+    // Without a formula nothing is proved, so the item stays.
     let Some(condition) = condition(cx, known, item) else { return false };
     switches.into_iter().all(|id| quick.refutes(cx.pool, [cx.sts.switches[id].guard, condition]))
 }
@@ -185,6 +186,7 @@ struct QuickSolver {
 impl QuickSolver {
     /// Returns whether both formulas are proved not to hold together; false also for queries that would be expensive.
     fn refutes(&mut self, pool: &mut TermPool, facts: [Term; 2]) -> bool {
+        // By the form of the terms first, which costs nothing: many guards say the opposite literally.
         if contradict(pool, facts) {
             return true;
         }
@@ -203,6 +205,7 @@ fn contradict(pool: &mut TermPool, [guard, condition]: [Term; 2]) -> bool {
     if let TermNode::Eq(a, b) = *pool.node(condition)
         && pool.sort(a).is_numeric()
     {
+        // `a == b` contradicts `a < b` and `b < a` as well.
         opposites.extend([pool.lt(a, b), pool.lt(b, a)]);
     }
     let parts = match pool.node(guard) {

@@ -67,7 +67,7 @@ impl CoverageRecord {
     pub fn to_coverage(&self, sts: &Sts) -> Option<Coverage> {
         let mut coverage = Coverage::new(sts);
         for &(at, certain, possible) in &self.taken {
-            coverage.taken[switch(sts, at)?] = SwitchCount { certain, possible };
+            coverage.taken[switch_at(sts, at)?] = SwitchCount { certain, possible };
         }
         for (item, times) in &self.seen {
             coverage.seen.insert(item.to_item(sts)?, *times);
@@ -85,7 +85,7 @@ impl CoverageRecord {
 }
 
 /// Returns the switch at a position, if the model has it.
-fn switch(sts: &Sts, at: usize) -> Option<SwitchId> {
+fn switch_at(sts: &Sts, at: usize) -> Option<SwitchId> {
     (at < sts.switches.len()).then(|| SwitchId::new(at))
 }
 
@@ -111,9 +111,11 @@ impl ItemRecord {
     }
 
     fn to_item(&self, sts: &Sts) -> Option<CoverageItem> {
-        let side = |id: usize, at: usize, side| Some(CoverageItem::Side(switch(sts, id)?, at, side));
+        let side = |id: usize, at: usize, side| Some(CoverageItem::Side(switch_at(sts, id)?, at, side));
         match self {
-            Self::Pair(first, then) => Some(CoverageItem::Pair(switch(sts, *first)?, switch(sts, *then)?)),
+            Self::Pair(first, then) => {
+                Some(CoverageItem::Pair(switch_at(sts, *first)?, switch_at(sts, *then)?))
+            }
             Self::Holds(id, at) => side(*id, *at, ComparisonSide::Holds),
             Self::Fails(id, at) => side(*id, *at, ComparisonSide::Fails),
             Self::Edge(id, at) => side(*id, *at, ComparisonSide::Edge),

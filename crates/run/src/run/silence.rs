@@ -1,6 +1,6 @@
 //! Silence: confirmed before the system is blamed for it, and retracted if it was declared too early.
 //!
-//! Quiescence is a time-out ([BT19], [FTW05]), and no time-out fits a machine that is busy. So silence that the
+//! Quiescence is a time-out (\[BT19], \[FTW05]), and no time-out fits a machine that is busy. So silence that the
 //! specification forbids becomes a failure only after the run has listened on for
 //! [`RunConfig::confirm`](super::RunConfig::confirm) times as long, and for as long as a first reply may take where
 //! none has come; and a message that is forbidden only because silence was seen shortly before it shows that the
@@ -54,6 +54,7 @@ enum AfterSilence {
 impl CalledSilence {
     /// Returns whether a message at `now`, when the lag of the run is `lag`, may show that there was no silence.
     fn is_open(&self, now: Instant, lag: Duration) -> bool {
+        // Only the lag since the silence was called extends its time; what was before it is in it already.
         let late = lag.saturating_sub(self.lag);
         self.until.checked_add(late).is_none_or(|until| until >= now)
     }
@@ -99,6 +100,7 @@ impl RunLoop<'_, '_, '_> {
     fn accept_silence(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
         let until = self.confirmed_at(from, patience);
         let (lag, is_cold) = (self.timing.lag_so_far(), self.setup.adapter.first_reply_limit().is_some());
+        // Kept, since a late message is judged from here as if there had been no silence.
         let (before, at) = (self.knowledge.monitor.clone(), self.knowledge.trace.len());
         let step = self.judge_label(&Label::Quiescence)?;
         self.timing.asked = None;
@@ -114,6 +116,7 @@ impl RunLoop<'_, '_, '_> {
 
     /// Listens on after silence that is not allowed, before it is a failure.
     fn listen_on(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
+        // From the beginning of the silence: what has passed already counts.
         let confirming = self.confirming_patience().max(patience).saturating_mul(self.config.confirm);
         let confirming = confirming.saturating_sub(patience);
         let left = confirming.max(self.first_reply_wait().saturating_sub(from.elapsed()));

@@ -22,11 +22,12 @@ use crate::records::{record_input_way, record_way};
 impl RunLoop<'_, '_, '_> {
     /// Looks for a while, in a timed model.
     pub(super) fn observe_timed(&mut self, time: Duration) -> io::Result<LoopStep> {
+        // While a message is unexplained, no longer than what explains it can still be under way.
         let time = if self.knowledge.monitor.is_unexplained() { time.min(self.settling()) } else { time };
         let until = self.timing.told_until.saturating_add(time);
         match self.pass_until(until) {
             Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
-            Ok(VirtualDelay { now, message: None }) => self.silence(now),
+            Ok(VirtualDelay { now, message: None }) => self.judge_silence(now),
             Err(error) => self.broke(error),
         }
     }
@@ -56,7 +57,7 @@ impl RunLoop<'_, '_, '_> {
     }
 
     /// Judges the silence up to this instant.
-    fn silence(&mut self, now: Duration) -> io::Result<LoopStep> {
+    fn judge_silence(&mut self, now: Duration) -> io::Result<LoopStep> {
         let waited = now.saturating_sub(self.timing.told_until);
         self.timing.told_until = self.timing.told_until.max(now);
         if waited.is_zero() {
@@ -105,9 +106,10 @@ impl RunLoop<'_, '_, '_> {
     pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<LoopStep> {
         let until = self.timing.told_until.saturating_add(duration(wait));
         match self.pass_until(until) {
+            // The tester decided without knowing this message, so it decides again.
             Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, quicker),
             Ok(VirtualDelay { now, message: None }) => {
-                let step = self.silence(now)?;
+                let step = self.judge_silence(now)?;
                 if step.is_break() {
                     return Ok(step);
                 }

@@ -132,6 +132,8 @@ impl ScriptMaker<'_> {
             values[*field] = with_leaf(&values[*field], inside, &|_| Some(new.clone()))?;
             bytes_of(&self.notation.write(&Label::Input(*gate, values))?)
         };
+        // A marker could break a layout of bytes, so here the value itself is written otherwise: where all bytes
+        // but one place stay the same, and the place holds the other value, the value is found.
         match (leaf_at(values.get(*field)?, inside)?, &reference.span) {
             (Value::Int(n), None) => {
                 let old: i128 = n.to_string().parse().ok()?;
@@ -145,6 +147,8 @@ impl ScriptMaker<'_> {
                     .collect();
                 let kinds = (1..=8).flat_map(|width| [(width, false), (width, true)]);
                 let places = kinds.flat_map(|kind| (0..bytes.len()).map(move |at| (kind, at)));
+                // The number as it was, and in every sample the other number in its place with all other bytes as
+                // they were.
                 let is_it = |(width, little): (usize, bool), at: usize| {
                     number_bytes(old, width, little).is_some_and(|digits| bytes[at..].starts_with(&digits))
                         && samples.iter().all(|(other, sample)| {
@@ -159,6 +163,7 @@ impl ScriptMaker<'_> {
                 Some((at, width, ValueSpelling::Number { width, little }))
             }
             (Value::Str(text), None) if !text.is_empty() => {
+                // A digit, since the text may be hexadecimal, and another one in every place.
                 let other: String = text.chars().map(|c| if c == '7' { '8' } else { '7' }).collect();
                 if other.len() != text.len() {
                     return None;
@@ -183,6 +188,7 @@ impl ScriptMaker<'_> {
 /// Returns a number in this many bytes; `None` if it does not fit.
 fn number_bytes(number: i128, width: usize, little: bool) -> Option<Vec<u8>> {
     let bits = 8 * width;
+    // With a sign or without: the layout says which, and does not matter here.
     let fits = number >= -(1i128 << (bits - 1)) && number < (1i128 << bits);
     let mut bytes: Vec<u8> = number.to_be_bytes()[16 - width..].to_vec();
     if little {
@@ -205,6 +211,7 @@ fn bytes_of(message: &ScriptMessage) -> Option<Vec<u8>> {
 fn with_variables(message: ScriptMessage, bound: &[BoundValue]) -> ScriptMessage {
     let replaced = |parts: Vec<ScriptPart>, spelling: ValueSpelling| {
         bound.iter().fold(parts, |parts, value| {
+            // Digits are written alike everywhere.
             let spelling = if value.is_number { ValueSpelling::Plain } else { spelling };
             replace_marker(parts, &value.marker, &UsedValue { spelling, ..value.used.clone() })
         })
@@ -262,6 +269,7 @@ fn fill_recorded(message: &ScriptMessage, bound: &[BoundValue]) -> Option<Vec<St
         }
     });
     let is_used = |value: &BoundValue| uses.contains(&&value.used);
+    // A value that is used nowhere was lost in the codec, and the script would not depend on the reply.
     if bound.iter().all(is_used) { texts(&filled) } else { None }
 }
 

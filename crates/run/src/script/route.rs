@@ -53,7 +53,7 @@ impl ScriptMaker<'_> {
             let name = gate.map_or_else(String::new, |gate| self.sts.gates[gate].name.to_string());
             let request = match (step, gate) {
                 (ScriptStep::Send { message, .. }, _) => {
-                    sent.add(message, SentRequest { at, connection, name });
+                    sent.add_request(message, SentRequest { at, connection, name });
                     None
                 }
                 (ScriptStep::Receive { reply, .. }, Some(gate)) => match self.notation.source_of(gate) {
@@ -76,7 +76,7 @@ impl ScriptMaker<'_> {
 }
 
 impl SentRequests {
-    fn add(&mut self, message: &ScriptMessage, request: SentRequest) {
+    fn add_request(&mut self, message: &ScriptMessage, request: SentRequest) {
         match message {
             ScriptMessage::Request { .. } => self.pending.push(request),
             ScriptMessage::Open { name, .. } => {

@@ -105,6 +105,7 @@ impl IdleSystems {
             if let Some(wanted) = state.wanted.pop_front() {
                 return Some(wanted);
             }
+            // Looked at only if nothing is wanted: the last busy worker may still wait for an answer.
             if state.n_busy == 0 {
                 return None;
             }
@@ -125,6 +126,7 @@ impl IdleSystems {
         plans: &[Vec<PlannedMove>],
     ) -> Vec<Option<RunResult>> {
         let Some((own, others)) = plans.split_first() else { return Vec::new() };
+        // The others are handed out before the own run begins, so that they go on side by side.
         let numbers: Vec<u64> = others.iter().map(|plan| self.want(config, plan)).collect();
         let mut results = vec![run_again(setup, config, own, Unmentioned::Skip)];
         for (number, plan) in numbers.into_iter().zip(others) {
@@ -155,6 +157,7 @@ impl IdleSystems {
                 return finished;
             }
             if state.n_helping == 0 {
+                // Nobody will take it any more; the caller makes the run itself.
                 state.wanted.retain(|wanted| wanted.number != number);
                 return None;
             }

@@ -112,6 +112,7 @@ impl PlanEdit {
     pub(super) fn apply(&self, plan: &[PlannedMove]) -> Vec<PlannedMove> {
         match self {
             Self::Cut(gap) => without(plan, gap.clone()),
+            // The later place first, so that the earlier one stays where it is.
             Self::CutTwo(first, second) => without(&without(plan, second.clone()), first.clone()),
             Self::Value { at, field, value } => {
                 let mut plan = plan.to_vec();
@@ -147,6 +148,7 @@ impl PlanEdit {
             Self::Value { .. } | Self::ValueEverywhere { .. } => (0, 0),
             Self::Replace(plan) => {
                 let cut = n.saturating_sub(plan.len());
+                // Nobody knows which moves of another plan see silence: as large a share as in this one.
                 (cut, silences * cut / n.max(1))
             }
         };
@@ -188,6 +190,7 @@ impl EditQueues {
             queue.make_contiguous().sort_by_key(|edit| edit.place);
             let from = sweeps.get(class).copied().unwrap_or(0);
             let at = queue.iter().position(|edit| edit.place >= from).unwrap_or(0);
+            // The sweep goes on where it was. What is before that place comes when it has been round.
             queue.rotate_left(at);
         }
         Self { queues, silent }
@@ -197,6 +200,7 @@ impl EditQueues {
     pub(super) fn pop_best(&mut self, chances: &EditChances, prices: &TryPrices) -> Option<QueuedEdit> {
         let mut best: Option<(f64, EditClass)> = None;
         let waiting = || self.queues.iter().filter_map(|(class, queue)| Some((class, queue.front()?)));
+        // Later turns wait until the earlier ones are empty.
         let turn = waiting().map(|(class, _)| class.turn()).min()?;
         for (class, next) in waiting().filter(|(class, _)| class.turn() == turn) {
             let (n_moves, n_silences) = next.edit.moves_left(&self.silent);
@@ -208,6 +212,7 @@ impl EditQueues {
                 _ => fewer,
             };
             let worth = chances.chance(*class) * gain / prices.estimate(n_moves, n_silences);
+            // Strictly more: of equals the first class in order, so that the same run is shrunk in the same way.
             if best.is_none_or(|(most, _)| worth > most) {
                 best = Some((worth, *class));
             }
@@ -251,7 +256,7 @@ mod tests {
         assert_eq!(gaps(queues, &free), [0..2, 3..4], "two moves are more than one");
         let mut dear = TryPrices::default();
         let ms = Duration::from_millis;
-        dear.record(
+        dear.record_run(
             TimeSpent { restarts: ms(1), silence: ms(1_000), replies: ms(1), ..TimeSpent::default() },
             2,
             1,

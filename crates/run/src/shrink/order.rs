@@ -59,13 +59,13 @@ fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
         PlannedMove::SendAfter(..) => 3,
     };
     kind(a).cmp(&kind(b)).then_with(|| match (a.input(), b.input()) {
-        (Some(a), Some(b)) => inputs(a, b),
+        (Some(a), Some(b)) => compare_inputs(a, b),
         _ => Ordering::Equal,
     })
 }
 
 /// Returns the message that a move sends; `None` if it only observes.
-pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
+pub(super) fn message_of_move(planned: &PlannedMove) -> Option<&Label> {
     match planned {
         PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => Some(&input.label),
         PlannedMove::Observe | PlannedMove::ObserveFor(_) => None,
@@ -73,7 +73,7 @@ pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
 }
 
 /// Orders inputs by message, then by how simple their values are, field by field.
-fn inputs(a: &PlannedInput, b: &PlannedInput) -> Ordering {
+fn compare_inputs(a: &PlannedInput, b: &PlannedInput) -> Ordering {
     match (&a.label, &b.label) {
         (Label::Input(gate, values), Label::Input(other, others)) => gate.cmp(other).then_with(|| {
             let fields = values.iter().zip(others).enumerate().map(|(at, (x, y))| {
@@ -152,9 +152,9 @@ fn all_values(a: &[Value], b: &[Value]) -> Ordering {
 /// Compares two values of the same sort; `Less` if `a` is simpler.
 pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
-        (Value::Int(a), Value::Int(b)) => distance(a).cmp(&distance(b)),
+        (Value::Int(a), Value::Int(b)) => distance_key(a).cmp(&distance_key(b)),
         (Value::Real(a), Value::Real(b)) => {
-            let key = |r: &Rational| (r.denom().clone(), distance(r.numer()));
+            let key = |r: &Rational| (r.denom().clone(), distance_key(r.numer()));
             key(a).cmp(&key(b))
         }
         (Value::Str(a), Value::Str(b)) => {
@@ -162,7 +162,7 @@ pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
             key(a).cmp(&key(b))
         }
         (Value::Data(a), Value::Data(b)) => {
-            let size = |data| size(&Value::Data(data));
+            let size = |data| value_size(&Value::Data(data));
             size(a.clone())
                 .cmp(&size(b.clone()))
                 .then(a.ctor.cmp(&b.ctor))
@@ -170,14 +170,16 @@ pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
         }
         (Value::Collection(x), Value::Collection(y)) => {
             let parts = |items: &CollectionValue| items.parts().cloned().collect::<Vec<_>>();
-            (x.len(), size(a)).cmp(&(y.len(), size(b))).then_with(|| all_values(&parts(x), &parts(y)))
+            (x.len(), value_size(a))
+                .cmp(&(y.len(), value_size(b)))
+                .then_with(|| all_values(&parts(x), &parts(y)))
         }
         _ => a.cmp(b),
     }
 }
 
 /// Returns the distance from zero as a key; of two opposite numbers, the positive one comes first.
-fn distance(n: &Int) -> (Int, bool) {
+fn distance_key(n: &Int) -> (Int, bool) {
     (n.abs(), n.is_negative())
 }
 
@@ -194,10 +196,10 @@ fn letter(c: char) -> (u8, char) {
 }
 
 /// Returns the number of values that a value consists of, itself included.
-fn size(value: &Value) -> usize {
+fn value_size(value: &Value) -> usize {
     match value {
-        Value::Data(data) => 1 + data.args.iter().map(size).sum::<usize>(),
-        Value::Collection(items) => 1 + items.parts().map(size).sum::<usize>(),
+        Value::Data(data) => 1 + data.args.iter().map(value_size).sum::<usize>(),
+        Value::Collection(items) => 1 + items.parts().map(value_size).sum::<usize>(),
         Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Str(_) => 1,
     }
 }

@@ -71,6 +71,7 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
             if search.cut_off_reason().is_some() {
                 return Err(BudgetSpent);
             }
+            // The share is spent; deletion gets the rest.
             if least_left.is_some_and(|least| search.time_left() < Some(least)) {
                 return Ok(());
             }
@@ -111,6 +112,7 @@ impl FailureSituation {
             {
                 last_inputs = explaining_switches(cx, monitor.belief(), label).into_iter().collect();
             }
+            // After the switches were asked for: they start in the states before the label.
             monitor.observe(cx, label).ok()?;
         }
         let locations: BTreeSet<LocId> = match monitor.belief() {

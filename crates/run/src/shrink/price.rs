@@ -26,7 +26,7 @@ pub(super) struct TryPrices {
 
 impl TryPrices {
     /// Counts a run with `n_steps` labels, of which `n_silences` were silence.
-    pub(super) fn record(&mut self, spent: TimeSpent, n_steps: usize, n_silences: usize) {
+    pub(super) fn record_run(&mut self, spent: TimeSpent, n_steps: usize, n_silences: usize) {
         let share = |time: Duration, n: usize| {
             let n = u32::try_from(n).unwrap_or(u32::MAX);
             (n > 0).then(|| time / n)
@@ -68,7 +68,7 @@ pub(super) struct EditChances {
 
 impl EditChances {
     /// Counts a candidate that was tried.
-    pub(super) fn record(&mut self, class: EditClass, is_taken: bool) {
+    pub(super) fn record_try(&mut self, class: EditClass, is_taken: bool) {
         let (taken, tried) = self.counts.entry(class).or_default();
         *taken += u32::from(is_taken);
         *tried += 1;
@@ -98,7 +98,7 @@ mod tests {
     fn a_run_with_fewer_silences_and_steps_is_cheaper() {
         let mut prices = TryPrices::default();
         // A reset of 100 ms, eight steps of 2 ms, two silences of 200 ms.
-        prices.record(spent(ms(100), ms(400), ms(516)), 10, 2);
+        prices.record_run(spent(ms(100), ms(400), ms(516)), 10, 2);
         assert_eq!(prices.estimate(10, 2), 128.0 + 8.0 * 2.0 + 2.0 * 256.0);
         assert!(prices.estimate(10, 1) < prices.estimate(10, 2));
         assert!(prices.estimate(9, 2) < prices.estimate(10, 2));
@@ -112,7 +112,7 @@ mod tests {
         let before = prices.estimate(7, 1);
         for micros in [3, 40, 900] {
             let time = Duration::from_micros(micros);
-            prices.record(spent(time, time, time * 3), 5, 1);
+            prices.record_run(spent(time, time, time * 3), 5, 1);
             assert_eq!(prices.estimate(7, 1), before);
         }
     }
@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn prices_follow_the_system() {
         let mut prices = TryPrices::default();
-        prices.record(spent(ms(1), ms(0), ms(2)), 1, 0);
+        prices.record_run(spent(ms(1), ms(0), ms(2)), 1, 0);
         let cheap = prices.estimate(1, 0);
         for _ in 0..20 {
-            prices.record(spent(ms(1_000), ms(0), ms(1_001)), 1, 0);
+            prices.record_run(spent(ms(1_000), ms(0), ms(1_001)), 1, 0);
         }
         assert!(prices.estimate(1, 0) > cheap * 100.0);
     }
@@ -132,9 +132,9 @@ mod tests {
     fn a_class_that_is_refused_again_and_again_loses_its_chances() {
         let mut chances = EditChances::default();
         let before = chances.chance(EditClass::Segment);
-        chances.record(EditClass::Segment, true);
+        chances.record_try(EditClass::Segment, true);
         assert!(chances.chance(EditClass::Segment) > before);
-        (0..20).for_each(|_| chances.record(EditClass::Segment, false));
+        (0..20).for_each(|_| chances.record_try(EditClass::Segment, false));
         assert!(chances.chance(EditClass::Segment) < before / 3.0);
     }
 }

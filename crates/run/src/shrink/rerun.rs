@@ -122,6 +122,7 @@ pub fn repeat(
     times: u32,
 ) -> RerunResult {
     let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
+    // By meaning, not by value: where an input had a value from a reply, it gets the one of the new reply.
     let plan = plan_by_meaning(&flow, setup.cx.sts, trace);
     let recorded = RunToRepeat { flow: &flow, trace, plan: &plan, sign };
     let mut again = RerunResult {
@@ -180,9 +181,10 @@ impl RunToRepeat<'_> {
         let config = RunConfig { first_reply, ..config.clone() };
         let is_restarted = restarts && setup.adapter.restart_at_next_reset();
         let n_detours = again.detours;
-        let finished = match self.run(setup, &config, again) {
+        let finished = match self.run_by_plan(setup, &config, again) {
             Ok(finished) => finished,
             Err(reason) => {
+                // Trouble with one repetition does not end the others: the system may be back for the next one.
                 again.unmade.get_or_insert(stop_reason(setup, &config).unwrap_or(reason));
                 return true;
             }
@@ -208,7 +210,7 @@ impl RunToRepeat<'_> {
     /// Makes one run with its moves; makes it again if the system went another way that the specification allows: such
     /// a run could not fail as the first one did, and does not count. A failure that has not come back yet is not
     /// waited for longer than [`MAX_DETOURS`] runs, however many repetitions are wanted.
-    fn run(
+    fn run_by_plan(
         &self,
         setup: &mut RunSetup<'_, '_>,
         config: &RunConfig,
@@ -242,6 +244,7 @@ impl RunToRepeat<'_> {
         let end = match self.trace.forbidden_at {
             Some(at) => at,
             None if self.sign.is_breakdown() => self.trace.len(),
+            // The last label is the failure itself.
             None => self.trace.len().saturating_sub(1),
         };
         let labels = &self.trace.labels;
@@ -314,7 +317,7 @@ impl RerunResult {
     }
 
     /// Adds further repetitions of the same run.
-    pub(super) fn add(&mut self, more: Self) {
+    pub(super) fn add_runs(&mut self, more: Self) {
         self.failed += more.failed;
         self.of += more.of;
         self.wanted += more.wanted;

@@ -274,7 +274,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
                 if outcome == TryOutcome::Smaller {
                     if let Some(Candidate { edit, chances, .. }) = pending.pop_front() {
                         self.chances = chances;
-                        self.chances.record(edit.class, true);
+                        self.chances.record_try(edit.class, true);
                         self.sweeps.insert(edit.class, edit.place);
                     }
                     return Ok(true);
@@ -309,7 +309,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             let is_pending = |new: &Candidate| pending.iter().any(|other| other.meaning == new.meaning);
             if let Some(candidate) = candidate.filter(|candidate| !is_pending(candidate)) {
                 // Refused, until its run says otherwise.
-                self.chances.record(candidate.edit.class, false);
+                self.chances.record_try(candidate.edit.class, false);
                 pending.push_back(candidate);
             }
         }
@@ -361,7 +361,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     pub(super) fn record_price(&mut self, finished: &RunResult) {
         if !self.setup.adapter.knows_silence() {
             let silences = finished.trace.labels.iter().filter(|label| **label == Label::Quiescence);
-            self.prices.record(finished.spent, finished.trace.n_steps(), silences.count());
+            self.prices.record_run(finished.spent, finished.trace.n_steps(), silences.count());
         }
     }
 
@@ -374,7 +374,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             let mut again = repeat(self.setup, &self.full, &self.best.trace, self.sign, times);
             if again.failed < again.of && times > 0 {
                 let more = FLAKY_REPLAYS.saturating_sub(times);
-                again.add(repeat(self.setup, &self.full, &self.best.trace, self.sign, more));
+                again.add_runs(repeat(self.setup, &self.full, &self.best.trace, self.sign, more));
             }
             // If nothing could be repeated, nothing speaks against a run that failed when it was found; but one whose
             // repetitions all went another way is not shown to fail again.

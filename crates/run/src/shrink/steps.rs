@@ -8,7 +8,7 @@ use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::PlannedMove;
 
 use super::edit::{EditClass, PlanEdit, QueuedEdit};
-use super::order::message;
+use super::order::message_of_move;
 use super::values::{is_bound, with_value};
 
 /// Neighbouring moves that are left out together. Chosen by feel: each is a run.
@@ -125,7 +125,7 @@ fn one_less(planned: &PlannedMove, field: usize) -> Option<PlannedMove> {
     if is_bound(planned, field) {
         return None;
     }
-    let Some(Label::Input(_, values)) = message(planned) else { return None };
+    let Some(Label::Input(_, values)) = message_of_move(planned) else { return None };
     let Value::Int(n) = values.get(field)? else { return None };
     let one = Int::from(1);
     match (n.is_zero(), n.is_negative()) {
@@ -136,7 +136,7 @@ fn one_less(planned: &PlannedMove, field: usize) -> Option<PlannedMove> {
 }
 
 fn n_values(planned: &PlannedMove) -> usize {
-    match message(planned) {
+    match message_of_move(planned) {
         Some(Label::Input(_, values)) => values.len(),
         _ => 0,
     }

@@ -10,7 +10,7 @@ use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::{PlannedInput, PlannedMove};
 
 use super::edit::{EditClass, PlanEdit, QueuedEdit};
-use super::order::{message, without_waits};
+use super::order::{message_of_move, without_waits};
 use super::simpler::simpler;
 
 /// The number of literals that are tried in the place of a reference; the simplest one mostly tells. Chosen by feel.
@@ -55,7 +55,7 @@ pub(super) fn edits(
 
 /// Returns the simpler values of the input at `at`, the simplest ones of each field first.
 fn simpler_values(pool: &TermPool, sts: &Sts, at: usize, planned: &PlannedMove) -> Vec<QueuedEdit> {
-    let Some(Label::Input(gate, values)) = message(planned) else { return Vec::new() };
+    let Some(Label::Input(gate, values)) = message_of_move(planned) else { return Vec::new() };
     let fields = sts.gates[*gate].fields.iter().zip(values).enumerate();
     let edits =
         fields.flat_map(|(field, (var, value))| {

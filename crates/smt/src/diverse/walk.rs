@@ -26,6 +26,7 @@ pub(super) fn random_step(
 ) -> Option<Valuation> {
     let along = other.filter(|_| rng.random_range(0..2) == 0).and_then(|other| step_towards(at, other));
     let direction = along.unwrap_or_else(|| random_direction(pool, vars, rng));
+    // Where another text or case breaks a fact, the step starts at the old valuation: it must start inside.
     let base = flip_some_values(pool, vars, at, rng);
     let base = if do_facts_hold(pool, facts, &base) { base } else { at.clone() };
     let back = count_valid_steps(pool, facts, &base, &direction, -1);
@@ -51,6 +52,7 @@ fn step_towards(at: &Valuation, other: &Valuation) -> Option<Vec<(VarId, i64)>> 
             _ => (),
         }
     }
+    // Divided by the greatest common divisor, so that whole points between the two are not jumped over.
     let common = steps.iter().fold(Int::from(0), |common, (_, by)| common.gcd(by));
     if common.is_zero() {
         return None;
@@ -120,6 +122,8 @@ fn count_valid_steps(
         }
         inside *= 2;
     }
+    // `inside` fits, and `outside` does not or was not tried. Where the facts have holes this finds some edge, not the
+    // farthest.
     let mut outside = inside * 2;
     while outside - inside > 1 {
         let middle = inside + (outside - inside) / 2;

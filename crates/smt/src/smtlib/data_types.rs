@@ -50,6 +50,8 @@ impl FoundTypes<'_> {
             return Err(SmtInexpressible::RangesInside(self.pool.data(data).name.to_string()));
         }
         let sorts: Vec<Sort> = fields().map(|field| field.sort).collect();
+        // The type is noted as seen before its fields are visited, so that types which hold each other end the
+        // recursion.
         for sort in sorts {
             self.add_sort(sort)?;
         }
@@ -81,6 +83,7 @@ pub(super) fn declare_types(pool: &TermPool, types: &[DataId], out: &mut String)
         let holds = |a: DataId, b: DataId| pool.parts_of(Sort::Data(a)).contains(&Sort::Data(b));
         let is_with = |&other: &DataId| other == data || holds(data, other) && holds(other, data);
         let together: Vec<DataId> = types.iter().copied().filter(is_with).collect();
+        // Only at the last of the group: everything that one of them needs is declared by then.
         if !types[at + 1..].iter().any(|later| together.contains(later)) {
             declare_together(pool, &together, out);
         }

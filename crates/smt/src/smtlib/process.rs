@@ -123,17 +123,20 @@ impl SolverProcess {
             thread::Builder::new().name("solver-in".into()).spawn(move || write_to_child(stdin, &to_child));
         let reader =
             thread::Builder::new().name("solver-out".into()).spawn(move || read_answers(stdout, &from_child));
+        // The threads end by themselves when the child does: its pipes are closed then.
         writer.and(reader).map_err(SolverStartError::Thread)?;
+        // If the writer is gone already, the first question finds that out.
         let _ = to.send(PREAMBLE.to_owned());
         Ok(SolverPipe { to, from })
     }
 
     /// Sends the pending text and `command`, and waits for one answer.
-    fn ask(&mut self, command: &str, wall: Duration) -> Result<Sexp, UnknownReason> {
+    fn ask_child(&mut self, command: &str, wall: Duration) -> Result<Sexp, UnknownReason> {
         let deadline = Instant::now().checked_add(wall);
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(command);
         let pipe = self.ensure_started()?;
+        // Sent by a thread of its own: a solver that does not read would block here beyond the deadline.
         let sent = pipe.to.send(text).map_err(|_| RecvTimeoutError::Disconnected);
         let answer = sent.and_then(|()| receive_until(&pipe.from, deadline));
         match answer {
@@ -147,6 +150,7 @@ impl SolverProcess {
     /// Returns the reason to report for a child that is gone.
     fn exit_reason(&self) -> UnknownReason {
         let mut slot = self.lock_slot();
+        // Killed on purpose is no defect of the solver.
         if slot.stopped {
             return UnknownReason::Interrupted;
         }
@@ -224,6 +228,8 @@ impl Cutter {
     fn push_byte(&mut self, byte: u8) -> Option<String> {
         if let Some(quote) = self.quote {
             self.text.push(byte);
+            // A doubled quote inside a string ends it and begins another one at once, which is right for finding
+            // the end.
             self.quote = (byte != quote).then_some(quote);
             return None;
         }
@@ -269,6 +275,7 @@ impl Backend for SolverProcess {
     }
 
     fn push(&mut self) -> Result<(), UnknownReason> {
+        // These commands have no answer (`print-success` is off), so they travel with the next one that has.
         self.pending.push_str("(push 1)\n");
         Ok(())
     }
@@ -288,7 +295,7 @@ impl Backend for SolverProcess {
     }
 
     fn check(&mut self, limits: SolverLimits) -> SolverDecision {
-        let answer = match self.ask("(check-sat)\n", limits.wall) {
+        let answer = match self.ask_child("(check-sat)\n", limits.wall) {
             Ok(answer) => answer,
             Err(why) => return SolverDecision::Unknown(why),
         };
@@ -308,10 +315,11 @@ impl Backend for SolverProcess {
             return Ok(Valuation::new());
         }
         let names: Vec<String> = vars.iter().map(|&var| write::var_name(pool, var)).collect();
-        let answer = self.ask(&format!("(get-value ({}))\n", names.join(" ")), READ_VALUES_TIMEOUT)?;
+        let answer = self.ask_child(&format!("(get-value ({}))\n", names.join(" ")), READ_VALUES_TIMEOUT)?;
         let unreadable =
             || UnknownReason::Error(format!("unreadable values `{}`", shorten(&format!("{answer:?}"))));
         let Sexp::List(pairs) = &answer else { return Err(unreadable()) };
+        // One value for each name, in the order asked (SMT-LIB 2.6, 4.2.6).
         if pairs.len() != vars.len() {
             return Err(unreadable());
         }
@@ -333,6 +341,7 @@ impl Backend for SolverProcess {
 
     fn renew(&mut self) {
         self.pending.clear();
+        // Dropping the channels ends the threads; what the old child still says is read by nobody.
         self.pipe = None;
         let mut slot = self.lock_slot();
         kill_child(&mut slot);

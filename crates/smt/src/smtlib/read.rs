@@ -22,6 +22,7 @@ pub enum Sexp {
 /// Reads `text` as one expression; `None` if it is malformed, too deep, or more than one.
 #[must_use]
 pub fn parse_sexp(text: &str) -> Option<Sexp> {
+    // A stack of open lists instead of recursion; the first one holds the whole expressions.
     let mut open: Vec<Vec<Sexp>> = vec![Vec::new()];
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -34,6 +35,7 @@ pub fn parse_sexp(text: &str) -> Option<Sexp> {
                 rest = &rest[1..];
             }
             ')' => {
+                // A parenthesis too many pops the outermost list, and then there is no list left to push to.
                 let list = Sexp::List(open.pop()?);
                 open.last_mut()?.push(list);
                 rest = &rest[1..];
@@ -128,6 +130,7 @@ pub fn unescape(text: &str) -> Option<String> {
     while let Some(at) = rest.find("\\u") {
         out.push_str(&rest[..at]);
         match parse_escape(&rest[at + 2..]) {
+            // A surrogate is no character of ours; the answer as a whole is refused.
             Some((code, after)) => {
                 out.push(char::from_u32(code)?);
                 rest = after;

@@ -146,14 +146,19 @@ impl SmtWriter<'_> {
         let depth = self.scopes.len();
         let name = |term: &Term| (*term, format!("s{depth}!{}", term.index()));
         let names: FxHashMap<Term, String> = shared.iter().map(name).collect();
+        // The stack is filled from the end of the text to its beginning: what is pushed last is written first.
         self.todo.push(SmtPiece::Leave);
         self.todo.push(SmtPiece::Text(")".repeat(shared.len())));
         self.todo.push(SmtPiece::Full(root));
+        // Children come first in `shared`, so reversed they are pushed last, and a definition uses only names bound
+        // around it.
         for term in shared.iter().rev() {
             self.todo.push(SmtPiece::Text(")) ".into()));
             self.todo.push(SmtPiece::Full(*term));
             self.todo.push(SmtPiece::Text(format!("(let (({} ", names[term])));
         }
+        // The names of the scope outside are not visible in this one: a term in the body of a quantifier may be equal
+        // to one outside and still mention a bound variable, and text stays linear per quantifier only.
         self.scopes.push(names);
     }
 
@@ -195,6 +200,7 @@ impl SmtWriter<'_> {
             TermNode::Prefix(a, b) => self.plan_list("str.prefixof", &[*a, *b]),
             TermNode::Suffix(a, b) => self.plan_list("str.suffixof", &[*a, *b]),
             TermNode::TextLe(a, b) => self.plan_list("str.<=", &[*a, *b]),
+            // Patterns are written at once, as they hold no terms.
             TermNode::Matches(a, pattern) => {
                 let re = regex::read_pattern(pool, &pool.pattern_info(*pattern).text)?;
                 self.out.push_str("(str.in_re ");
@@ -229,6 +235,7 @@ impl SmtWriter<'_> {
             SmtPiece::Term(a),
             text(format!(" ({head} ")),
         ];
+        // Again from the end: `(ite (= b 0) otherwise` is what stands on top.
         self.todo.extend(rest);
         self.todo.extend([otherwise, text(format!(" {zero}) ")), SmtPiece::Term(b)]);
     }
@@ -265,6 +272,7 @@ impl SmtWriter<'_> {
             let _ = write!(head, "({name} {})", sort_name(pool, sort));
             domain.extend(domain_constraints(pool, &name, sort));
         }
+        // `true`, since there may be no domain facts, and `and` needs an argument besides the body in some solvers.
         let _ = write!(head, ") (and true {} ", domain.join(" "));
         self.out.push_str(&head);
         self.todo.push(SmtPiece::Text("))".into()));

@@ -78,6 +78,7 @@ impl TranslationMemo {
         pool: &TermPool,
         term: Term,
     ) -> Result<(Z3Ast, bool), UnknownReason> {
+        // Children come before their parents, and what is translated already is not entered.
         for sub in pool.subterms(&[term], |sub| !self.terms.contains_key(&sub)) {
             if !self.terms.contains_key(&sub) {
                 let entry = self.translate_one(context, pool, sub)?;
@@ -106,6 +107,7 @@ impl TranslationMemo {
             .children()
             .map(|child| self.lookup_translation(child))
             .collect::<Result<Vec<_>, _>>()?;
+        // Kept with the term: deciding it again would walk all of it for every assertion.
         let linear = children.iter().all(|child| child.linear) && is_linear(pool, term);
         let depth = children.iter().map(|child| child.depth + 1).max().unwrap_or(0);
         if depth > MAX_DEPTH {
@@ -139,6 +141,8 @@ impl TranslationMemo {
             TermNode::Add(_) => context.nary(NaryOp::Add, asts),
             TermNode::Mul(_) => context.nary(NaryOp::Mul, asts),
             TermNode::Div(_, divisor) => {
+                // Division by zero is 0 and the remainder is the dividend, as in the evaluator; Z3 would choose any
+                // value.
                 let zero = context.int(0)?;
                 Z3Division { divisor: (*divisor, asts[1]), zero, quotient: binary(BinaryOp::Div)? }
                     .make_total(context, pool, zero)
@@ -187,6 +191,8 @@ impl TranslationMemo {
         let mut bound = Vec::with_capacity(vars.len());
         for &var in vars {
             let sort = pool.var_info(var).sort;
+            // Z3 binds the constant itself. A bound variable of a range carries its limits into the body, as
+            // declarations do outside.
             bound.push(self.variable_constant(context, var, sort)?);
             parts.extend(self.domain_constraint(context, var, sort)?);
         }
@@ -228,6 +234,7 @@ fn constant_term(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownRea
             Some(small) => context.int(small),
             None => context.make_number(&n.to_string(), Sort::Int),
         },
+        // As a fraction: decimals would be rounded.
         Value::Real(n) => context.make_number(&format!("{}/{}", n.numer(), n.denom()), Sort::Real),
         Value::Str(text) => context.string(&escape_string(text)?),
         Value::Data(_) | Value::Collection(_) => {
@@ -277,9 +284,11 @@ fn regex_repeat(
     max: Option<u32>,
 ) -> Result<Z3Ast, UnknownReason> {
     match (min, max) {
+        // Repeated no time: only the empty text. Z3 reads a loop with the upper bound 0 as one without.
         (_, Some(0)) => context.unary(UnaryOp::Regex, context.string("")?),
         (_, Some(max)) => context.regex_loop(inner, min, max),
         (0, None) => context.unary(UnaryOp::Star, inner),
+        // At least `min` times: that many, then any number more.
         (min, None) => {
             let first = context.regex_loop(inner, min, min)?;
             let rest = context.unary(UnaryOp::Star, inner)?;
@@ -291,6 +300,7 @@ fn regex_repeat(
 /// Returns whether the operator at the top of `term` belongs to linear integer arithmetic.
 fn is_linear(pool: &TermPool, term: Term) -> bool {
     let constant = |t: Term| pool.as_value(t).is_some();
+    // One factor may vary. Lengths and floors are whole numbers of terms that are not.
     let whole = matches!(pool.sort(term).base(), Sort::Bool | Sort::Int);
     let operator = match pool.node(term) {
         TermNode::Mul(list) => list.iter().filter(|&&factor| !constant(factor)).count() <= 1,

@@ -86,6 +86,7 @@ impl Watchdog {
         state.deadline = deadline;
         state.stopped = false;
         state.fired = None;
+        // Only if the thread would sleep past the deadline. Most checks end long before, and then it is never woken.
         if deadline.is_some() && state.wakes_at.is_none_or(|at| deadline.is_some_and(|it| it < at)) {
             self.shared.wake.notify_one();
         }
@@ -99,6 +100,7 @@ impl Watchdog {
         Box::new(move || {
             let mut state = shared.lock();
             if state.is_running {
+                // The thread sends the interrupt, so that there is one place only which does, and it repeats it.
                 state.deadline = Some(Instant::now());
                 state.stopped = true;
                 shared.wake.notify_one();
@@ -110,6 +112,7 @@ impl Watchdog {
         if !self.started {
             self.started = true;
             let shared = Arc::clone(&self.shared);
+            // The thread holds the shared state and not the owner, so that dropping the owner ends it.
             // Without a thread there is no deadline, but answers are still right.
             let _ = thread::Builder::new().name("z3-watchdog".into()).spawn(move || shared.run_watch_loop());
         }

@@ -58,10 +58,13 @@ fn find_spaces(
         for state in states {
             match point_of(cx, numbers, state) {
                 Some(point) => _ = spaces[loc].add_point(&point),
+                // A value that cannot be computed is no point, so nothing is claimed about its location.
                 None => spaces[loc].is_everything = true,
             }
         }
     }
+    // Every switch once, and again when the space of its source has grown: it does so at most once for every
+    // coordinate, and once to everything.
     let mut todo: Vec<SwitchId> = cx.sts.switches.iter_enumerated().map(|(id, _)| id).collect();
     while let Some(id) = todo.pop() {
         let switch = &cx.sts.switches[id];
@@ -88,6 +91,7 @@ fn grow_target(
     let next = step_from_anywhere(cx, id);
     let names = next.store.substitution(cx.sts);
     let mut facts = next.path.facts().to_vec();
+    // The state before the switch lies on the space of its source.
     facts.extend(equality_terms(cx, &spaces[cx.sts.switches[id].source].clone(), numbers, sort));
     let n_facts = facts.len();
     facts.extend(numbers.iter().map(|&number| cx.pool.substitute(number, &names)).collect::<Vec<_>>());
@@ -99,10 +103,12 @@ fn grow_target(
     loop {
         let space = spaces[next.loc].clone();
         let equalities = equality_terms(cx, &space, &after, sort);
+        // Without equalities the space is all there is, and nothing lies outside.
         if space.is_everything || (equalities.is_empty() && !space.rows.is_empty()) {
             return has_grown;
         }
         let inside = cx.pool.and(equalities);
+        // A location of which no point is known yet: any state is one.
         let outside = if space.rows.is_empty() { cx.pool.tt() } else { cx.pool.not(inside) };
         let mut question = facts.clone();
         question.push(outside);
@@ -131,6 +137,7 @@ impl AffineSpace {
     fn add_point(&mut self, point: &[Rational]) -> bool {
         let mut rest = point.to_vec();
         for row in &self.rows {
+            // Gauss: take from the point what the rows explain.
             let pivot = row.iter().position(|value| !value.is_zero()).expect("rows are not zero");
             if !rest[pivot].is_zero() {
                 let factor = rest[pivot].clone();
@@ -138,6 +145,8 @@ impl AffineSpace {
             }
         }
         let Some(pivot) = rest.iter().position(|value| !value.is_zero()) else { return false };
+        // The rest is a new direction: normalised, and its column cleared in the other rows, so that the form stays
+        // reduced.
         let lead = rest[pivot].clone();
         rest.iter_mut().for_each(|value| *value = value.div(&lead));
         for row in &mut self.rows {
@@ -145,6 +154,10 @@ impl AffineSpace {
             *row = subtract(row, &rest, &factor);
         }
         self.rows.push(rest);
+        debug_assert!(
+            self.rows.len() <= point.len(),
+            "a space has at most as many dimensions as coordinates"
+        );
         true
     }
 
@@ -159,6 +172,8 @@ impl AffineSpace {
             .map(|row| row.iter().position(|value| !value.is_zero()).expect("rows are not zero"))
             .collect();
         let mut found = Vec::new();
+        // The null space of the rows: with the form reduced, every column without a pivot gives one equality, in
+        // which the pivot columns have the negated entries of that column.
         for free in (0..width).filter(|column| !pivots.contains(column)) {
             let mut equality = vec![Rational::ZERO; width];
             equality[free] = Rational::from(1);

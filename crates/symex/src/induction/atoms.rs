@@ -39,6 +39,8 @@ pub(super) fn sample_states(cx: &mut Ctx<'_>, exploration: &Exploration) -> Stat
         };
         let mut values = Valuation::new();
         for (var, term) in state.store.iter(cx.sts) {
+            // A value that has no result here is left out; templates about it then find no witness against them in
+            // this sample.
             let Some(value) = evaluate(cx, term, &valuation) else { continue };
             values.set(var, value);
         }
@@ -66,6 +68,7 @@ fn add_whole_numbers(cx: &mut Ctx<'_>, term: Term, sort: Sort, found: &mut Vec<T
         Sort::Collection(_) => found.push(cx.pool.operate(TermOp::Size, vec![term])),
         Sort::Data(data) => {
             let ctors = &cx.pool.data(data).ctors;
+            // Only records: the fields of a case exist in some states alone.
             let [only] = &ctors[..] else { return };
             let sorts: Vec<Sort> = only.fields.iter().map(|field| field.sort).collect();
             // Records in records are left out: their numbers are rarely related.
@@ -107,6 +110,7 @@ pub(super) fn conditions(cx: &mut Ctx<'_>, claims: &[Term]) -> Vec<Term> {
                     continue;
                 }
                 for (ctor, is_plain) in (0..).zip(plain) {
+                    // A case without fields is a value, so equality says the same and solvers know it better.
                     let condition = if is_plain {
                         let value = DataValue { data, ctor, args: std::sync::Arc::default() };
                         let value = cx.pool.value(Value::Data(value));
@@ -124,6 +128,7 @@ pub(super) fn conditions(cx: &mut Ctx<'_>, claims: &[Term]) -> Vec<Term> {
     for guard in guards {
         add_conditions(cx, guard, &mut found);
     }
+    // Claims first, then variables, then guards: the order is kept, as the callers cut the list off.
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|&term| seen.insert(term));
     found
@@ -149,7 +154,12 @@ fn add_conditions(cx: &Ctx<'_>, formula: Term, found: &mut Vec<Term>) {
 
 /// Returns the whole numbers that stand in the model and in `claims`, their neighbours, and the sums of a bound and a
 /// step; small ones first.
-pub(super) fn constants(cx: &Ctx<'_>, claims: &[Term], samples: &StateSamples, most: usize) -> Vec<i64> {
+pub(super) fn constants_of_claims(
+    cx: &Ctx<'_>,
+    claims: &[Term],
+    samples: &StateSamples,
+    most: usize,
+) -> Vec<i64> {
     let numbers_in = |roots: &[Term]| {
         let subterms = cx.pool.subterms(roots, |_| true);
         let value = |term: &Term| cx.pool.as_value(*term).and_then(Value::to_rational);
@@ -178,6 +188,7 @@ pub(super) fn constants(cx: &Ctx<'_>, claims: &[Term], samples: &StateSamples, m
     let sampled: Vec<i64> =
         sampled.filter_map(|(_, value)| value.as_int().and_then(|n| n.to_i64())).collect();
     found.extend(sampled.iter().min().into_iter().chain(sampled.iter().max()));
+    // Small numbers are the likeliest bounds, and the order does not depend on the model's text.
     found.sort_unstable_by_key(|n| (n.unsigned_abs(), *n));
     found.dedup();
     found.truncate(most);

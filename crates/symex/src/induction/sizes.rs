@@ -28,6 +28,7 @@ pub(super) struct SizedTerms {
 
 /// Returns `terms` with collections as their sizes.
 pub(super) fn sized_terms(cx: &mut Ctx<'_>, terms: &[Term]) -> SizedTerms {
+    // Parts before what is made of them, so every image is built from images.
     let order = cx.pool.subterms(terms, |_| true);
     if !order.iter().any(|&term| holds_collection(cx, cx.pool.sort(term))) {
         return SizedTerms { terms: terms.to_vec(), facts: Vec::new(), has_collections: false };
@@ -50,6 +51,7 @@ pub fn decide_by_sizes(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
     let sized = sized_terms(cx, facts);
     if sized.has_collections {
         let all: Vec<Term> = sized.terms.into_iter().chain(sized.facts).collect();
+        // `Unsat` is sound by the promise above. Anything else says nothing, and the facts themselves are asked.
         if matches!(cx.decide(&all), SolverDecision::Unsat) {
             return SolverDecision::Unsat;
         }
@@ -58,7 +60,7 @@ pub fn decide_by_sizes(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
 }
 
 /// Decides `facts` as [`decide_by_sizes`] does, with a valuation if they can hold.
-pub(super) fn check(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverAnswer {
+pub(super) fn check_with_sizes(cx: &mut Ctx<'_>, facts: &[Term]) -> SolverAnswer {
     let sized = sized_terms(cx, facts);
     if sized.has_collections {
         let all: Vec<Term> = sized.terms.into_iter().chain(sized.facts).collect();
@@ -96,6 +98,7 @@ impl SizeRewriting {
             holds_collection(cx, cx.pool.sort(child)) || matches!(cx.pool.node(child), TermNode::Lambda(..))
         };
         if children.iter().any(is_opaque) {
+            // The same term gets the same variable, so equal contents stay equal.
             let unknown = cx.stand_in(term);
             self.add_membership_facts(cx, &node, unknown);
             return unknown;
@@ -142,6 +145,7 @@ impl SizeRewriting {
             TermNode::Elements(_, parts) => {
                 let width = kind.entry_size();
                 let count = parts.len() / width;
+                // Items of a set and keys of a map may be equal to each other, so their number is only bounded.
                 if kind != CollectionKind::List && count > 1 {
                     return None;
                 }
@@ -179,6 +183,8 @@ impl SizeRewriting {
             TermOp::Slice => {
                 let size = self.size_of(cx, args[0]);
                 let (from, to) = (*self.images.get(&args[1])?, *self.images.get(&args[2])?);
+                // As the language defines a slice: positions are cut to the list, and an empty range gives no
+                // items.
                 let is_negative = cx.pool.lt(from, zero);
                 let from = cx.pool.ite(is_negative, zero, from);
                 let is_beyond = cx.pool.lt(size, to);
@@ -199,6 +205,7 @@ impl SizeRewriting {
             }
             TermOp::Union => {
                 let (first, second) = (self.size_of(cx, args[0]), self.size_of(cx, args[1]));
+                // `set + {x}`, the usual way to add an item, has an exact size.
                 if let Some(item) = only_item(cx, args[1]) {
                     return Some(self.size_with_key(cx, args[0], item, true));
                 }
@@ -218,6 +225,7 @@ impl SizeRewriting {
         let before = self.size_of(cx, of);
         let has = cx.pool.operate(TermOp::Has, vec![of, key]);
         let has = match cx.pool.as_value(has) {
+            // The pool computed it: whether the key is there is known.
             Some(_) => has,
             None => {
                 let unknown = cx.stand_in(has);

@@ -53,7 +53,7 @@ pub(super) fn candidates(
 fn add_bounds(cx: &mut Ctx<'_>, claims: &[Term], samples: &StateSamples, found: &mut Vec<Term>) {
     let mut numbers = atoms::whole_numbers(cx);
     numbers.truncate(MAX_BOUNDED);
-    let constants = atoms::constants(cx, claims, samples, MAX_CONSTANTS);
+    let constants = atoms::constants_of_claims(cx, claims, samples, MAX_CONSTANTS);
     for &number in &numbers {
         add_range(cx, number, &constants, found);
     }

@@ -143,6 +143,7 @@ pub(super) fn prove_early(cx: &mut Ctx<'_>, config: &ExploreConfig) -> BTreeMap<
     let mut config = config.clone();
     config.limits.max_states = config.limits.max_states.min(EARLY_STATES);
     let exploration = explore(cx, &config, &mut |_| ControlFlow::Continue(()));
+    // The full exploration will see the same states and settle the goals without invariants.
     if exploration.is_complete() {
         return BTreeMap::new();
     }
@@ -179,6 +180,7 @@ pub(super) fn settle_properties(
     for (at, goal) in sts.goals.iter().enumerate() {
         if let Some(status) = early.remove(&at) {
             let (name, kind) = (goal.name.clone(), kind_of(goal));
+            // What was proved early helps to prove the others below.
             known.extend(claim_of_goal(cx, goal).as_invariant(cx));
             results.push(PropertyResult { name, kind, span: goal.span, status });
             continue;
@@ -286,9 +288,12 @@ pub(super) fn find_violation(
             }
             let mut facts = state.path.facts().to_vec();
             facts.push(here);
+            // A question that stays open is counted in the findings, so `is_settled` sees it.
             if !findings.is_shown_satisfiable(cx, &facts) {
                 continue;
             }
+            // Merged states keep the path of the first one, which may not meet the condition: hence a run is made
+            // and checked.
             let path = exploration.graph.path_to(node);
             if let Some(mut run) = find_concrete_run(cx, &path, bad) {
                 // A claim about a step is broken by the step behind the path.
@@ -336,6 +341,7 @@ fn add_unreached(
     let sts = cx.sts;
     for (id, switch) in sts.switches.iter_enumerated() {
         if taken.contains(&id)
+            // A guard that is false by itself needs no induction.
             || matches!(cx.decide(&[switch.guard]), ioxide_smt::solver::SolverDecision::Unsat)
         {
             continue;
@@ -419,6 +425,7 @@ fn induction_status(
             let last = claim.bad_anywhere(cx, &path);
             match find_concrete_run(cx, &path, last) {
                 Some(run) => PropertyStatus::Refuted(Some(run)),
+                // The path exists for symbolic states only; without a run to show, nothing is refuted.
                 None => before.clone(),
             }
         }

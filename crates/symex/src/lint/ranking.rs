@@ -45,6 +45,7 @@ pub(super) fn find_cycle(edges: &[(usize, usize, SwitchId)], n_nodes: usize) -> 
                 continue;
             };
             *edge += 1;
+            // The target is on the trail: the trail from there on is the cycle.
             if let Some(at) = position[to] {
                 let mut switches: Vec<SwitchId> =
                     trail[at + 1..].iter().filter_map(|entry| entry.2).collect();
@@ -77,10 +78,13 @@ pub(super) fn always_ends(cx: &mut Ctx<'_>, observed: &ObservedSystem, invariant
     });
     let measures = measures(cx);
     loop {
+        // A step on no loop of the steps that are left is taken finitely often, whatever it does.
         left = on_cycles(cx, &left);
         if left.is_empty() {
             return true;
         }
+        // A lexicographic argument: once the steps that decrease one measure are gone, the others need not keep it.
+        // Every turn removes a step, so the loop ends.
         let decreasing = measures.iter().find_map(|&measure| {
             let fewer = steps_that_decrease(cx, &left, measure, pending, invariants)?;
             (!fewer.is_empty()).then_some(fewer)
@@ -141,6 +145,8 @@ fn steps_that_decrease(
         let stays = cx.pool.le(measure, after);
         let zero = cx.pool.number(Rational::ZERO, Sort::Int);
         let is_small = cx.pool.lt(measure, zero);
+        // Strictly less, and from zero up: so it happens only finitely often before another step must have increased
+        // the measure, and none does.
         if is_excluded(cx, &mut facts, stays) && is_excluded(cx, &mut facts, is_small) {
             decreasing.push(id);
         }

@@ -92,6 +92,7 @@ fn observe_response(cx: &mut Ctx<'_>, goal: &Goal, response: &ResponseGoal) -> O
         switches.extend(observed_variants(cx, switch, response, pending, since));
     }
     sts.switches = switches.into_iter().collect();
+    // The goals of the model are settled without the observer.
     sts.goals = Vec::new();
     ObservedSystem { sts, pending, since }
 }
@@ -117,6 +118,8 @@ fn observed_variants(
             found.push(variant);
         }
     };
+    // The guard is divided into disjoint cases, so that every step of the model is exactly one step here: `rest` is
+    // what no case has taken.
     // A message that is both an answer and a new request answers first, and is owed an answer itself.
     if switch.gate == response.trigger.0 {
         let starts = cx.pool.and([rest, response.trigger.1]);
@@ -152,6 +155,8 @@ fn late_claim(cx: &mut Ctx<'_>, observed: &ObservedSystem, response: &ResponseGo
     let mut bad = std::collections::BTreeMap::new();
     for loc in locations {
         let quiet = quiescence_condition(cx, loc);
+        // With a limit two things are bad: silence for ever, and a reaction that is still possible beyond the
+        // limit.
         let late = match (&response.within, observed.since) {
             (Some(limit), Some(since)) => {
                 let overdue = reaction_later_than(cx, loc, since, limit);
@@ -199,6 +204,8 @@ fn find_endless_run(
     let graph = &exploration.graph;
     let is_owed = |cx: &Ctx<'_>, state: &crate::state::SymState| {
         let term = state.store.get(cx.sts, observed.pending);
+        // Only states with known values and no condition: there a cycle in the graph is a cycle of the model, while
+        // merged states could close a cycle that no run has.
         term.is_some_and(|term| cx.pool.is_true(term))
             && state.path.facts().is_empty()
             && state.store.terms().iter().all(|&term| cx.pool.as_value(term).is_some())
@@ -229,6 +236,8 @@ fn prove_response(
     findings: &Findings,
     n_open: usize,
 ) -> PropertyStatus {
+    // Silence first. If all states were explored and none is bad, that is proved; otherwise the claim is an
+    // invariant to prove by induction.
     let is_explored = is_settled(exploration, findings, n_open);
     let open = |why: String, counterexample| PropertyStatus::Open { why, counterexample };
     let claims: Vec<_> = claim.as_invariant(cx).into_iter().collect();
@@ -249,6 +258,8 @@ fn prove_response(
     };
     let mut assumptions = Vec::new();
     if let (None, Some(prover)) = (&response.within, &prover) {
+        // Then endless activity: some measure decreases with every step of the system while the answer is owed. A
+        // limit makes this superfluous, since time cannot pass for ever without breaking it.
         if !ranking::always_ends(cx, observed, prover.invariants()) {
             return open("steps of the system alone may repeat while the answer is owed".to_owned(), None);
         }

@@ -37,7 +37,8 @@ pub(super) fn report_states_without_return(
     }
     let graph = &exploration.graph;
     let first = &graph.nodes[ExploredId::new(0)];
-    let is_home = |state: &SymState| state.loc == first.loc && places(cx, state) == places(cx, first);
+    let is_home =
+        |state: &SymState| state.loc == first.loc && part_places(cx, state) == part_places(cx, first);
     let home: IndexVec<ExploredId, bool> = graph.nodes.iter().map(is_home).collect();
     // A start that nothing leads back to is the beginning of a first phase, not a state to return to.
     if !graph.edges.iter().any(|edge| home[edge.to] && !home[edge.from]) {
@@ -90,7 +91,7 @@ fn reaches_kind(
 }
 
 /// Returns the places of the parts, as far as they are known.
-fn places(cx: &Ctx<'_>, state: &SymState) -> Vec<Option<Value>> {
+fn part_places(cx: &Ctx<'_>, state: &SymState) -> Vec<Option<Value>> {
     let parts = cx.sts.composition.iter().flat_map(|composition| composition.parts.iter());
     parts.map(|part| cx.pool.as_value(state.store.get(cx.sts, part.control?)?).cloned()).collect()
 }

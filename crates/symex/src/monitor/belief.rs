@@ -2,7 +2,7 @@
 //!
 //! While every value is known the belief is a set of concrete states and guards are evaluated; the solver is asked only
 //! whether a guard over free fields has a solution. If a value is unknown the belief holds symbolic states. Both are
-//! closed under internal steps before and after each label ([FTW05] Table 5). In a timed system delays are labels like
+//! closed under internal steps before and after each label (\[FTW05] Table 5). In a timed system delays are labels like
 //! any other; `timed` defines their meaning.
 //!
 //! *Promises.* A question the solver leaves open keeps the state in the belief. States missing from the belief are

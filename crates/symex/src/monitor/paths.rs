@@ -110,6 +110,7 @@ impl PathTally {
         }
         let mut joined = Vec::with_capacity(self.0.len());
         for (item, mine, theirs) in merge_tallies(self, other) {
+            // One path of either may be the real one: certain is what both have, possible what one has.
             let certain = mine.certain.min(theirs.certain);
             joined.push((item, PathCount { certain, possible: mine.possible.max(theirs.possible) }));
         }
@@ -181,10 +182,11 @@ impl PathLog {
     pub(super) fn step(&mut self, cx: &Ctx<'_>, step: &BeliefStep<'_>) {
         let Some(gate) = gate_of(step.label) else {
             // Silence and time take no switch, but they rule states out.
-            self.enter(cx, step.after);
+            self.restrict_to(cx, step.after);
             return;
         };
         let explaining = explaining(cx, step.before, step.label, gate);
+        // The first row of the table: whichever state it is, the label is taken by the same switch.
         if self.is_single() && explaining.len() == 1 {
             self.count_only(explaining.first().copied());
             return;
@@ -201,7 +203,7 @@ impl PathLog {
                 insert(&mut self.nodes, (target, Some(switch)), &tally);
             }
         }
-        self.enter(cx, step.after);
+        self.restrict_to(cx, step.after);
         if self.nodes.is_empty() {
             // The solver kept a state that evaluation does not reach: which switch led there is not known.
             self.nodes = [((PathPlace::Anywhere, None), join_tallies(tallies.iter()))].into();
@@ -223,7 +225,7 @@ impl PathLog {
     }
 
     /// Keeps the nodes in `belief`, adds those by internal steps, and makes one of them if all say the same.
-    fn enter(&mut self, cx: &Ctx<'_>, belief: &Belief) {
+    fn restrict_to(&mut self, cx: &Ctx<'_>, belief: &Belief) {
         if self.is_single() {
             return;
         }
@@ -309,6 +311,7 @@ fn spread(
     let mut found = BTreeMap::new();
     for ((place, last), tally) in nodes {
         let is_here = |loc: LocId| match &place {
+            // A node that stood for all states is divided where they go apart.
             PathPlace::Anywhere => true,
             PathPlace::Location(here) => *here == loc,
             PathPlace::State(here) => here.loc == loc,
@@ -364,6 +367,8 @@ fn steps_from(
             Ok(next) => {
                 return next.into_iter().map(|next| (next.switch, PathPlace::State(next.state))).collect();
             }
+            // Evaluation left it open (an operation without a value): every switch of the gate at the location may
+            // be taken.
             Err(_) => state.loc,
         },
     };

@@ -1,6 +1,6 @@
 //! The belief in a timed model: the silence a system may keep, and the instants of its messages.
 //!
-//! Sem(G) of [BLLN23] sec. 4 on the fly. A trace alternates messages and delays. A state may let time pass as long as
+//! Sem(G) of \[BLLN23] sec. 4 on the fly. A trace alternates messages and delays. A state may let time pass as long as
 //! some output or internal step, or a message somebody else sends, is still possible at or after that instant, or if it
 //! was quiescent when it was entered; a state that lets a deadline pass leaves the belief, whatever comes next. An
 //! input the tester holds back excuses nothing. Quiescence takes no time: the states that remain are those that were

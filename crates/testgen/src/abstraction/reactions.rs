@@ -1,5 +1,5 @@
-//! The reactions of a state until quiescence ([FTW05] Def. 15): every sequence of outputs with the quiescent state that
-//! it ends in.
+//! The reactions of a state until quiescence (\[FTW05] Def. 15): every sequence of outputs with the quiescent state
+//! that it ends in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

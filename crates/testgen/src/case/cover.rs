@@ -7,7 +7,6 @@
 //! output: an output that comes too late or not at all fails it.
 //! *Promises.* An item without a case has a reason, which tells whether that is a proof. The set is small, not
 //! smallest: the paths are chosen greedily.
-//! greedily.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -114,6 +113,7 @@ pub fn covering(
     let items = items(cx, goal);
     let mut set = CaseSet { total: items.len(), ..CaseSet::default() };
     for (at, item) in items.iter().enumerate() {
+        // A case for an earlier item goes this way too.
         if set.cases.iter().any(|made| made.items.contains(item)) {
             continue;
         }
@@ -126,6 +126,8 @@ pub fn covering(
         match made {
             Ok(case) => {
                 let sending = item.sending;
+                // The case counts for all items on its path, not only for the one it was made for, if it sends at
+                // the same border.
                 let is_on = |item: &&CaseItem| item.sending == sending && item.is_on(&case.path);
                 let items = items.iter().filter(is_on).cloned().collect();
                 set.cases.push(CoveringCase { case, sending, items });
@@ -188,6 +190,7 @@ fn case_for(
         Ok(purpose) => purpose.path().collect(),
         Err(why) => return (Vec::new(), Err(WhyNoCase::NoPath(why))),
     };
+    // A case must end with an output (Def. 5), while a path to an item may end with an input.
     let Some(path) = led_on(cx, &path).or_else(|| by_another_way(cx, item)) else {
         return (path, Err(WhyNoCase::NoOutput));
     };
@@ -207,6 +210,7 @@ fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
     for &id in path {
         state = take_switch(cx, &state, id).into_state()?;
     }
+    // Broadest first, so the way to an output is a shortest one.
     let mut open: VecDeque<(SymState, Vec<SwitchId>)> = [(state, path.to_vec())].into();
     let mut tried = 0;
     while let Some((state, path)) = open.pop_front() {
@@ -237,6 +241,8 @@ fn by_another_way(cx: &mut Ctx<'_>, item: &CaseItem) -> Option<Vec<SwitchId>> {
 /// Leaves out cases whose items others cover too, short ones first; longest path first.
 fn without_needless(cases: &mut Vec<CoveringCase>) {
     cases.sort_by_key(|made| (std::cmp::Reverse(made.case.path.len()), made.sending));
+    // From the shortest path on, since the longest first are the ones that cover most; those left out no longer
+    // count as others.
     let mut at = cases.len();
     while at > 0 {
         at -= 1;

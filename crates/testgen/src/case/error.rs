@@ -1,6 +1,6 @@
 //! Errors of test purposes, and warnings about test cases.
 //!
-//! [BLLN23] Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
+//! \[BLLN23] Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
 //! observation fits both a step of it and another switch with the same message, whatever the values at
 //! start. The check is made along the path, where what was observed before counts.
 
@@ -192,12 +192,14 @@ fn base_name(name: &str) -> &str {
 /// Checks what needs no solver: the steps join, end with an output, and meet no internal step.
 pub(super) fn check_shape(sts: &Sts, path: &[SwitchId]) -> Result<(), CaseError> {
     let last = *path.last().ok_or(CaseError::Empty)?;
+    // Def. 5 lets a purpose be followed only if every step starts where the one before it ends.
     let mut loc = sts.initial;
     for (step, &id) in path.iter().enumerate() {
         if sts.switches[id].source != loc {
             return Err(CaseError::Gap { step });
         }
         let internal = sts.switches_from(loc).find(|(_, switch)| sts.kind_of(switch) == GateKind::Internal);
+        // An internal step may be taken unseen, and the case would not know where the model is.
         if let Some((switch, _)) = internal {
             return Err(CaseError::Internal { switch });
         }
@@ -217,6 +219,7 @@ pub(super) fn check_possible(
     sketch: &StateSketch,
 ) -> Result<Option<CaseLint>, CaseError> {
     let mut facts = sketch.front.known_facts(cx);
+    // The first successor is always the switch of the path; the others are its siblings.
     facts.push(sketch.successors[0].when);
     match guard_solver.decide(cx, &facts) {
         SolverDecision::Unsat => Err(CaseError::Unsatisfiable { step: n }),
@@ -236,6 +239,7 @@ pub(super) fn check_deterministic(
 ) -> Result<Option<CaseLint>, CaseError> {
     let (step, siblings) = (&sketch.successors[0], &sketch.successors[1..]);
     let mut doubt = None;
+    // Switches with other messages are told apart by the message.
     for other in siblings.iter().filter(|other| other.gate == step.gate) {
         let mut facts = sketch.front.known_facts(cx);
         facts.extend([step.when, other.when]);
@@ -267,6 +271,8 @@ fn common_trace(
     let unknowns = front::unknowns(cx);
     let mut facts = Vec::new();
     for id in [path[n], other] {
+        // Both steps have the same number, so they share the names of the delay and of the fields: what the solver
+        // finds for these names is one observation that fits both.
         let next = successor(cx, &state, &sts.switches[id]);
         let all = cx.pool.and(next.path.facts().iter().copied());
         // Separately quantified: the two steps may rest on different initial values, and the observations are still the

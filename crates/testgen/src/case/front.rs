@@ -1,6 +1,6 @@
 //! The execution context before a step of the path.
 //!
-//! [BLLN23]'s execution context with the path condition in two parts: facts over what was observed, and
+//! \[BLLN23]'s execution context with the path condition in two parts: facts over what was observed, and
 //! facts that mention values unknown at start. A value that an observed equation fixes is replaced
 //! by its solution everywhere, so it is gone for all later steps. So is an older observation that a newer one fixes:
 //! the rounds of a loop then look alike.
@@ -87,6 +87,7 @@ impl CaseFront {
         next.state.path = PathCondition::default();
         // Before anything is solved: terms of dead variables would keep observations alive that no guard reads again.
         next.forget_dead(cx, live);
+        // Each round removes one unknown value for good, so this ends.
         while let Some((unknown, solution)) = next.solve_initial_value(cx) {
             next.replace(cx, unknown, solution);
         }
@@ -166,6 +167,8 @@ impl CaseFront {
             }
             let (now, before): (Vec<VarId>, Vec<VarId>) =
                 cx.pool.free_vars(fact).into_iter().partition(|var| observed.contains(var));
+            // An equation among older observations alone was there before; solving it again would go round in
+            // circles.
             if now.is_empty() {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! The rules with the whole path condition in every query: an oracle for the fast generator, and the baseline of its
 //! measurements.
 //!
-//! By the letter of [BLLN23] Def. 6 with the corrections of [`case`](super), arc by arc: initial values
+//! By the letter of \[BLLN23] Def. 6 with the corrections of [`case`](super), arc by arc: initial values
 //! stay quantified, nothing is projected, nothing is carried from one question to the next. Arcs of R11
 //! are not asked for.
 
@@ -21,6 +21,7 @@ pub type NaiveArc = (usize, CaseRule, Option<GateId>, Option<SwitchId>);
 pub fn arcs(cx: &mut Ctx<'_>, path: &[SwitchId], timeout: &Rational) -> Vec<NaiveArc> {
     let sts = cx.sts;
     let mut state = SymState::initial(cx);
+    // The state at the end of the path: its condition tells whether the rest can still be followed.
     let mut whole = state.clone();
     for &id in path {
         whole = successor(cx, &whole, &sts.switches[id]);
@@ -31,6 +32,7 @@ pub fn arcs(cx: &mut Ctx<'_>, path: &[SwitchId], timeout: &Rational) -> Vec<Naiv
         let is_last = n + 1 == path.len();
         for (rule, gate, switch, guard) in letter.questions(cx, id, is_last, &whole) {
             let facts = [letter.known, guard];
+            // An arc that is not refuted is kept, as in the fast generator.
             if cx.decide(&facts) != SolverDecision::Unsat {
                 found.push((n, rule, gate, switch));
             }

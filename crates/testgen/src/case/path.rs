@@ -94,6 +94,7 @@ pub fn waypoints<'w>(
 fn parse_waypoint(sts: &Sts, word: &str) -> Result<Waypoint, PathError> {
     let bare = word.trim_start_matches(['?', '!']);
     let message = || sts.gate_named(bare).filter(|gate| *gate != Sts::TAU).map(Waypoint::Message);
+    // With a mark the word is a message. Without, the label of a switch comes first: it is the most exact.
     let found = match word {
         ".." | "..." => Some(Waypoint::Gap),
         _ if bare != word => message(),
@@ -162,6 +163,7 @@ fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, Pat
         for (id, switch) in sts.switches_from(state.loc) {
             let now = met_after(wanted, met, id, switch);
             let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
+            // From here no path ends well even if no guard is looked at.
             let Some(&distance) = distances.get(&(switch.target, now)).or(is_done.then_some(&0)) else {
                 continue;
             };
@@ -169,6 +171,8 @@ fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, Pat
             if tried > MAX_TRIED {
                 return Err(PathError::NotFound { tried: MAX_TRIED });
             }
+            // A refuted step ends the attempt. One in doubt goes on: the case made of the path is checked in the
+            // end.
             let Some(next) = take_switch(cx, &state, id).into_state() else { continue };
             best = best.max(now);
             let mut path = attempts[at].path.clone();
@@ -265,5 +269,6 @@ fn met_after(wanted: &[Waypoint], met: usize, id: SwitchId, switch: &Switch) -> 
 
 /// Returns the number of waypoints met at `loc`, if `met` of them were met before.
 fn places_met(loc: LocId, wanted: &[Waypoint], met: usize) -> usize {
+    // A place may be named twice in a row; one visit meets both.
     met + wanted[met..].iter().take_while(|waypoint| **waypoint == Waypoint::Place(loc)).count()
 }

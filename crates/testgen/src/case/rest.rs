@@ -1,7 +1,7 @@
 //! The condition on variables and clocks under which the rest of a path can still follow.
 //!
 //! Backwards along the path: after the last step nothing more is asked; before a step, there are a
-//! delay and field values that satisfy its guard and lead to where the rest can follow. [BLLN23]'s
+//! delay and field values that satisfy its guard and lead to where the rest can follow. \[BLLN23]'s
 //! `∃ … π(tp)` with everything but the past quantified away, step by step, so that its size is that
 //! of the condition and not that of the path.
 

@@ -1,6 +1,6 @@
 //! Execution of a case: the arc that each event takes.
 //!
-//! [BLLN23] Def. 7: the values seen so far are kept; an event takes the arc of its message whose guard holds
+//! \[BLLN23] Def. 7: the values seen so far are kept; an event takes the arc of its message whose guard holds
 //! under them. Guards without quantifiers are evaluated, the others are asked of the solver.
 
 use std::ops::Deref;

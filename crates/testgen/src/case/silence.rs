@@ -1,6 +1,6 @@
 //! The meaning of silence: an output may still come, or the state is quiescent, or silence is a failure.
 //!
-//! [BLLN23] R9 and R10, with the payload quantified away in both, and asked about all instants from the
+//! \[BLLN23] R9 and R10, with the payload quantified away in both, and asked about all instants from the
 //! time-out on, not about the time-out alone.
 
 use ioxide_model::sort::Sort;

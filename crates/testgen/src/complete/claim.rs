@@ -72,6 +72,8 @@ impl Claim {
     /// and every wrong update is found or makes no difference.
     #[must_use]
     pub fn is_whole(&self) -> bool {
+        // A detour leads back to the initial condition class. Only a system with extra states can be elsewhere
+        // then.
         let is_sure = self.detours == 0 || self.bound == self.states;
         let is_nothing_missing = self.left_out == 0
             && self.missed == 0
@@ -121,6 +123,7 @@ impl Claim {
         let Some(updates) = &self.updates else {
             return Some("It updates its variables as the model does.".into());
         };
+        // Nothing is assigned anywhere, so a sentence about assignments would say nothing.
         if updates.total == 0 {
             return None;
         }

@@ -5,7 +5,7 @@
 //! states follow from the wrong value: it is found whether an answer shows the variable or only a guard reads it.
 //!
 //! *Promises.* Every fault of this kind is in one of three groups: some test fails whatever the faulty system chooses
-//! ([`walks`](super::walks)); it is proved that no test that waits for silence can find it; or it is listed as not
+//! (`walks`); it is proved that no test that waits for silence can find it; or it is listed as not
 //! covered, with the reason.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Time that passes between two messages, for the members of one side.
 //!
-//! [BLLN23] sec. 4: a state may let time pass as long as an output, an observed input or an internal step can still
+//! \[BLLN23] sec. 4: a state may let time pass as long as an output, an observed input or an internal step can still
 //! happen, or if it was quiescent when it was entered. Internal steps may be taken at any instants within the delay;
 //! they cannot be observed, so their instants are variables of the member's own.
 

@@ -1,10 +1,10 @@
 //! Conformance by enumeration: where there are few states, evaluating beats reasoning.
 //!
-//! Both systems are read as labelled transition systems ([AT15] Def. 2.2): every message is tried in every state. The
+//! Both systems are read as labelled transition systems (\[AT15] Def. 2.2): every message is tried in every state. The
 //! product of the two, determinised, is searched breadth first for an output or a silence only the implementation has.
 //! It shares no code with the symbolic search and knows no terms beyond their evaluation, so each of the two is the
 //! second opinion on the other. It needs known initial values, no clocks, messages that can be listed or represented
-//! (see [`free`]), and a completion that does not compare states (see [`InputCompletion::Restricted`]).
+//! (see `free`), and a completion that does not compare states (see [`InputCompletion::Restricted`]).
 
 mod free;
 mod offer;

@@ -1,8 +1,8 @@
-//! The specification explored once, for all its mutants ([AT15] sec. 4.1).
+//! The specification explored once, for all its mutants (\[AT15] sec. 4.1).
 //!
 //! The product of a specification with itself, completed nowhere: every state of it has the
 //! same members on both sides. As long as the mutated switch cannot be taken, the mutant and
-//! the specification walk through this graph together ([AT15] sec. 4.4).
+//! the specification walk through this graph together (\[AT15] sec. 4.4).
 
 use std::ops::ControlFlow;
 

@@ -1,9 +1,9 @@
-//! The symbolic product of an implementation and a specification ([AT15] Def. 3.4).
+//! The symbolic product of an implementation and a specification (\[AT15] Def. 3.4).
 //!
 //! A product state is a pair of sets of symbolic states over one path. It is kept *split*:
 //! under every valuation of the path, each side may be in all of its members. Then a set of members is a belief, and
-//! the non-conformance condition ([AT15] Def. 3.5) is a case of the split in which the implementation makes a step that
-//! no member of the specification makes.
+//! the non-conformance condition (\[AT15] Def. 3.5) is a case of the split in which the implementation makes a step
+//! that no member of the specification makes.
 
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::SwitchId;
@@ -25,11 +25,11 @@ const MAX_MEMBERS: usize = 1024;
 pub enum InputCompletion {
     /// The input cannot be given: no trace continues with it.
     None,
-    /// The input is ignored where no internal step is possible ([AT15]'s `exec_neg`).
+    /// The input is ignored where no internal step is possible (\[AT15]'s `exec_neg`).
     #[default]
     Angelic,
     /// As angelic, but only where the implementation has left the specification, or the specification
-    /// would accept the input in the very same state ([AT15] sec. 4.3).
+    /// would accept the input in the very same state (\[AT15] sec. 4.3).
     Restricted,
 }
 
@@ -629,7 +629,7 @@ impl<'p> SideScene<'p> {
     }
 }
 
-/// The closure under internal steps ([AT15] Def. 3.1), case by case.
+/// The closure under internal steps (\[AT15] Def. 3.1), case by case.
 pub(crate) fn close_members(
     cx: &mut Ctx<'_>,
     side: &SideSystem<'_>,

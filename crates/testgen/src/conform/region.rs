@@ -1,4 +1,4 @@
-//! The recognition of product states that were seen before ([AT15] sec. 4.2).
+//! The recognition of product states that were seen before (\[AT15] sec. 4.2).
 //!
 //! A product state is brought into a *canonical* form: the values that are not constants get names by position, equal
 //! values the same name; the path condition becomes a condition on the names alone, everything else quantified away.

@@ -1,6 +1,6 @@
 //! The construction of a concrete trace from unsafe steps: the symbolic test case, values for it, and a replay.
 //!
-//! [AT15]'s test case is a sequence of actions with the non-conformance condition at its end.
+//! \[AT15]'s test case is a sequence of actions with the non-conformance condition at its end.
 //! The steps are executed again from the start, all members kept with their conditions, so
 //! the condition mentions the fields of the messages and the delays between them only. Values are chosen field by
 //! field, different small ones first, each choice confirmed by the solver, so that the same condition always gets the

@@ -88,7 +88,7 @@ pub(super) fn draw_neighbour(
                 Some(Items::List(more)) => more.iter().cloned().collect(),
                 _ => Vec::new(),
             };
-            change(rng, &mut items, &more);
+            change_items(rng, &mut items, &more);
             CollectionValue::list(base.sort, items)
         }
         (Items::Set(items), other) => {
@@ -97,7 +97,7 @@ pub(super) fn draw_neighbour(
                 Some(Items::Set(more)) => more.iter().cloned().collect(),
                 _ => Vec::new(),
             };
-            change(rng, &mut items, &more);
+            change_items(rng, &mut items, &more);
             CollectionValue::set(base.sort, items)
         }
         (Items::Map(entries), other) => {
@@ -106,14 +106,14 @@ pub(super) fn draw_neighbour(
                 Some(Items::Map(more)) => more.iter().cloned().collect(),
                 _ => Vec::new(),
             };
-            change(rng, &mut entries, &more);
+            change_items(rng, &mut entries, &more);
             CollectionValue::map(base.sort, entries)
         }
     })
 }
 
 /// Changes a list at random: drops, repeats, swaps, replaces or adds an item.
-fn change<T: Clone>(rng: &mut ChaCha8Rng, items: &mut Vec<T>, more: &[T]) {
+fn change_items<T: Clone>(rng: &mut ChaCha8Rng, items: &mut Vec<T>, more: &[T]) {
     let at = if items.is_empty() { 0 } else { rng.random_range(0..items.len()) };
     match rng.random_range(0..6u32) {
         0 if !items.is_empty() => drop(items.remove(at)),

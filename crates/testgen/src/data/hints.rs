@@ -41,6 +41,7 @@ pub struct SeenValues {
 impl SeenValues {
     /// Adds the values of the labels of `trace` since the last call; of all labels if `trace` is shorter than then.
     pub fn catch_up(&mut self, trace: &Trace) {
+        // A shorter trace is that of another run, of which nothing was seen yet.
         let from = if trace.len() < self.labels { 0 } else { self.labels };
         for label in &trace.labels[from..] {
             if let Label::Input(_, values) | Label::Output(_, values) = label {
@@ -61,13 +62,16 @@ impl SeenValues {
         let mut parts = Vec::new();
         collection::with_parts(value, &mut parts);
         parts.truncate(MAX_PARTS);
+        // The value itself comes first among its parts, so it is recorded last and counts as the latest.
         parts.iter().rev().for_each(|part| self.record_value(part));
     }
 
     fn record_value(&mut self, value: &Value) {
+        // Both truth values are drawn often enough.
         if matches!(value, Value::Bool(_)) {
             return;
         }
+        // A value that comes again moves to the end.
         self.values.retain(|other| other != value);
         self.values.push(value.clone());
         if self.values.len() > MAX_SEEN {
@@ -117,6 +121,7 @@ impl ModelLexicon {
         let mut looked_at = 0;
         for id in inputs {
             looked_at += roots_of(cx, id).len();
+            // The other inputs are looked at when they are first sent, see `input`.
             if looked_at > MAX_LOOKED_AT {
                 break;
             }
@@ -283,6 +288,7 @@ fn comparisons_in(cx: &mut Ctx<'_>, id: SwitchId, roots: &[Term]) -> Vec<Term> {
     let sts = cx.sts;
     let fields = &sts.gates[sts.switches[id].gate].fields;
     let held: FxHashSet<VarId> = sts.vars.iter().map(|held| held.var).collect();
+    // A comparison with anything else, such as a field of another message, cannot be moved to its edge here.
     let own = |var: &VarId| fields.contains(var) || held.contains(var);
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     for term in cx.pool.subterms(roots, |term| !cx.pool.is_ground(term)) {
@@ -306,6 +312,7 @@ fn roots_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     if !roots.contains(&switch.guard) {
         roots.push(switch.guard);
     }
+    // What follows compares the values after the update; put in terms of those before, it compares the fields.
     let update: Substitution = switch.update.iter().copied().collect();
     for (_, next) in sts.switches_from(switch.target).take(MAX_NEIGHBOURS) {
         roots.push(cx.pool.substitute(next.guard, &update));

@@ -58,6 +58,7 @@ impl KeyRole {
     /// Returns the role of a message that uses a key in two ways.
     fn and(self, other: Self) -> Self {
         match (self, other) {
+            // A message that removes something, whatever else it does, must mostly miss: see `REMOVING`.
             (Self::Removes, _) | (_, Self::Removes) => Self::Removes,
             (Self::Creates, Self::Creates) => Self::Creates,
             _ => Self::Asks,
@@ -88,6 +89,7 @@ pub(super) fn find_key_uses(
     is_held: impl Fn(&VarId) -> bool,
 ) -> Vec<KeyUse> {
     let field = |term: Term| match *pool.node(term) {
+        // A narrow field hits a key by chance often enough.
         TermNode::Var(var) if fields.contains(&var) && is_wide(pool.var_info(var).sort) => Some(var),
         _ => None,
     };
@@ -104,6 +106,7 @@ pub(super) fn find_key_uses(
                 (other.field, other.source, other.kind) == (key.field, key.source, key.kind)
             };
             match found.iter_mut().find(same) {
+                // One use for each field, collection and kind, however often the model looks it up.
                 Some(other) => other.role = other.role.and(key.role),
                 None => found.push(key),
             }
@@ -211,6 +214,8 @@ impl KeyUse {
         let fits = |value: &Value| pool.has_sort(value, sort);
         match (self.kind, &source) {
             (KeyKind::Position, Value::Collection(items)) => {
+                // The first, a middle and the last position stand for the others; positions beyond the end are the
+                // tester's edges.
                 let ends = [0, items.len() / 2, items.len().saturating_sub(1)];
                 let positions = ends.into_iter().filter(|&at| at < items.len());
                 positions.filter_map(|at| i64::try_from(at).ok()).map(Value::int).filter(fits).collect()
@@ -347,6 +352,7 @@ impl FieldKeys {
     /// Draws a key; `None` if any value of the sort may come.
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> Option<&Value> {
         if let Some(held) = &self.held {
+            // While the kept key misses, another is mostly taken, or the walk would only be refused.
             let is_hit = self.role == KeyRole::Creates || self.present.contains(held);
             let percent = if is_hit { HELD_PERCENT.0 } else { HELD_PERCENT.1 };
             if rng.random_range(0..100) < percent {
@@ -359,6 +365,7 @@ impl FieldKeys {
             KeyRole::Removes => REMOVING,
         };
         match rng.random_range(0..100u32) {
+            // An empty collection leaves the key used last, which is the likeliest to come back.
             drawn if drawn < present => self.present.choose(rng).or_else(|| self.used.last()),
             drawn if drawn < present + used => {
                 // The latest is the likeliest: it may just have been removed.

@@ -60,6 +60,7 @@ pub fn pick_patterned(
     }
     let patterns = patterns(cx, rng, request.fields);
     for k in 0..patterns.len().min(MAX_PATTERNS) {
+        // The caller counts `first` up from message to message, so all patterns come up in turn.
         let pattern = &patterns[(request.first + k) % patterns.len()];
         let drawn = draw(cx, rng, request, pattern).or_else(|| solve_pattern(cx, rng, request, pattern));
         if let Some(values) = drawn {
@@ -109,6 +110,7 @@ fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<Equalit
 /// Draws a pattern: every field joins one of the blocks of its sort with a probability drawn for the pattern, or begins
 /// a new one.
 fn sample_pattern(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> EqualityPattern {
+    // In eighths: none, a few, some or most of the fields join another, so that both ends of the range come up too.
     let joins = [0, 1, 3, 6][rng.random_range(0..4usize)];
     let mut sorts: Vec<Sort> = Vec::new();
     let mut pattern = EqualityPattern::with_capacity(fields.len());
@@ -165,12 +167,14 @@ fn random(
     let mut values = Vec::with_capacity(fields.len());
     for (&field, &block) in fields.iter().zip(pattern) {
         let sort = cx.pool.var_info(field).sort;
+        // Blocks are numbered in the order in which they open, so this is the first field of a new one.
         if block == blocks.len() {
             let mut draws = (0..MAX_TRIES).map(|_| any_value(cx.pool, rng, sort, interesting));
             let fresh = draws.find(|value| !blocks.contains(value))?;
             blocks.push(fresh);
         }
         let value = blocks.get(block)?.clone();
+        // Fields of one base sort may have different ranges.
         if !cx.pool.has_sort(&value, sort) {
             return None;
         }

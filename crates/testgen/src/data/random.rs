@@ -67,6 +67,7 @@ impl<'w> ValueDraw<'w> {
         members: Vec<DemandedMember>,
     ) -> Self {
         let mut here = constants(pool, &[request.guard]);
+        // Parts too: what lies inside a collection or record is what a field is mostly compared with.
         for (_, value) in request.state.iter() {
             collection::with_parts(value, &mut here);
         }
@@ -142,6 +143,7 @@ impl<'w> ValueDraw<'w> {
         {
             drawn = moved;
         }
+        // Last, as the guard demands them: every other change before could break an equation.
         for &(field, term) in &self.equations {
             if let Ok(value) = pool.eval(term, &(&drawn, self.wish.state)) {
                 drawn.set(field, value);
@@ -165,6 +167,7 @@ impl<'w> ValueDraw<'w> {
             weights: self.hints.weights,
         };
         let mut drawn = fixed.clone();
+        // Members that the guard demands come before everything else, since nothing else can make the guard true.
         for member in &self.members {
             let values = member.draw(rng, self.hints.used_keys);
             values.iter().for_each(|(field, value)| drawn.set(*field, value.clone()));
@@ -191,6 +194,7 @@ impl<'w> ValueDraw<'w> {
                 drawn.set(field, key.clone());
                 continue;
             }
+            // Joins one of the values drawn so far, or begins a group of its own, each as likely.
             let chosen = rng.random_range(0..=group.len());
             if chosen == group.len() {
                 group.push(palette.value(pool, rng, sort));
@@ -322,6 +326,8 @@ impl ValuePalette<'_> {
     /// Draws a known value of the base sort of `sort`; the latest of the run is the likeliest.
     fn draw_base(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<&Value> {
         let fits = |value: &&Value| value.base_sort() == sort.base();
+        // Which list is asked first: the run half of the time, the state and the model a quarter each. The others
+        // follow in turn if it has no value of the sort.
         let start = [0, 0, 1, 2][rng.random_range(0..4usize)];
         let lists = [self.recent, self.here, self.constants];
         let fitting = |at: usize| lists[(start + at) % 3].iter().filter(fits).collect::<Vec<_>>();
@@ -331,6 +337,7 @@ impl ValuePalette<'_> {
             return list.choose(rng).copied();
         }
         let mut back = 0;
+        // The last value with one half, the one before it with a quarter, and so on.
         while back + 1 < list.len() && rng.random_ratio(1, 2) {
             back += 1;
         }

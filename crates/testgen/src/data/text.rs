@@ -71,6 +71,7 @@ pub(super) fn with_length(rng: &mut ChaCha8Rng, text: &str, length: usize) -> St
 
 /// Draws `base` itself, a slight change of it, or both texts joined.
 pub(super) fn draw_neighbour(rng: &mut ChaCha8Rng, base: &str, other: Option<&str>) -> String {
+    // A byte position at a border of characters, so that cutting there cannot panic.
     let last = base.char_indices().next_back().map(|(at, _)| at);
     match (rng.random_range(0..14u32), other) {
         (0, _) => format!("{base}{}", of_length(rng, ALPHABETS[1], 1)),
@@ -96,15 +97,16 @@ fn other_case(text: &str) -> String {
 ///
 /// Anchors and word boundaries are ignored, so the caller checks the result.
 pub(super) fn matching(rng: &mut ChaCha8Rng, pattern: &str) -> Option<String> {
+    // `.` matches line feeds, as in the semantics of the model.
     let hir = regex_syntax::parse(&format!("(?s:{pattern})")).ok()?;
     let (mut text, generous) = (String::new(), rng.random_range(0..4u32));
-    walk(rng, &hir, generous, &mut text)?;
+    append_match(rng, &hir, generous, &mut text)?;
     Some(text)
 }
 
 /// Appends a text that matches `hir`; `None` if there is none that can be written. Recursion is bounded: the parser
 /// refuses deep patterns.
-fn walk(rng: &mut ChaCha8Rng, hir: &Hir, generous: u32, text: &mut String) -> Option<()> {
+fn append_match(rng: &mut ChaCha8Rng, hir: &Hir, generous: u32, text: &mut String) -> Option<()> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Some(()),
         HirKind::Literal(literal) => {
@@ -112,24 +114,24 @@ fn walk(rng: &mut ChaCha8Rng, hir: &Hir, generous: u32, text: &mut String) -> Op
             Some(())
         }
         HirKind::Class(class) => {
-            text.push(letter(rng, class)?);
+            text.push(draw_letter(rng, class)?);
             Some(())
         }
-        HirKind::Capture(group) => walk(rng, &group.sub, generous, text),
-        HirKind::Concat(parts) => parts.iter().try_for_each(|part| walk(rng, part, generous, text)),
+        HirKind::Capture(group) => append_match(rng, &group.sub, generous, text),
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| append_match(rng, part, generous, text)),
         HirKind::Alternation(ways) => {
             let way = ways.choose(rng)?;
-            walk(rng, way, generous, text)
+            append_match(rng, way, generous, text)
         }
         HirKind::Repetition(repetition) => {
-            let times = times(rng, repetition.min, repetition.max, generous);
-            (0..times).try_for_each(|_| walk(rng, &repetition.sub, generous, text))
+            let times = draw_times(rng, repetition.min, repetition.max, generous);
+            (0..times).try_for_each(|_| append_match(rng, &repetition.sub, generous, text))
         }
     }
 }
 
 /// Draws the number of repetitions of a part: the least, the most, or a number between; the most grows with `generous`.
-fn times(rng: &mut ChaCha8Rng, min: u32, max: Option<u32>, generous: u32) -> u32 {
+fn draw_times(rng: &mut ChaCha8Rng, min: u32, max: Option<u32>, generous: u32) -> u32 {
     let most = match generous {
         0 => min.saturating_add(2),
         1 | 2 => min.saturating_add(8),
@@ -144,7 +146,7 @@ fn times(rng: &mut ChaCha8Rng, min: u32, max: Option<u32>, generous: u32) -> u32
 }
 
 /// Draws a letter of a class: mostly one that is easy to read, no control character if that is possible.
-fn letter(rng: &mut ChaCha8Rng, class: &Class) -> Option<char> {
+fn draw_letter(rng: &mut ChaCha8Rng, class: &Class) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
         Class::Bytes(class) => {

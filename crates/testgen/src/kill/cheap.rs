@@ -37,7 +37,7 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Conform
     cx.sts.vars.iter().all(|var| dead(var.var)).then_some(ConformProof::DeadAssignment)
 }
 
-/// Returns whether the guard of an input was only weakened, and only where no other switch takes the message ([AT15]
+/// Returns whether the guard of an input was only weakened, and only where no other switch takes the message (\[AT15]
 /// sec. 4.5; there, every message has one switch). The specification must be deterministic.
 pub(super) fn is_guard_weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
     let sts = cx.sts;

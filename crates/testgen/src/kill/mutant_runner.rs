@@ -83,6 +83,8 @@ impl<'m> MutantRunner<'m> {
         // What is left open at start, or the end of the time, leaves kills unknown that the witnesses show.
         add_missing(&mut tests, witnesses);
         let suite = cover(&tests, witnesses.len());
+        // Joining drops kills that another test has as well; `complete` runs every test that is left once more for
+        // all of them.
         let joined = self.join_tests(cx, suite);
         self.complete(cx, joined, &killable)
     }
@@ -127,10 +129,12 @@ impl<'m> MutantRunner<'m> {
             let Some(walked) = &walks[first] else { continue };
             let Some(longer) = self.add_last_observation(cx, &test.trace, walked) else { continue };
             let Some(end) = walk(cx, &longer).and_then(|walk| walk.last_belief().cloned()) else { continue };
+            // Live variables only: states that differ in dead ones go on alike.
             let end = self.project_belief(cx, &end);
             let mut found: Vec<(usize, usize)> = Vec::new();
             for (second, other) in walks.iter().enumerate().filter(|(second, _)| *second != first) {
                 let alike = |belief: &BTreeSet<ConcreteState>| self.project_belief(cx, belief) == end;
+                // The last such place: the most labels of the second test are saved.
                 let at = other.as_ref().and_then(|other| other.beliefs().iter().rposition(alike));
                 if let Some(at) = at {
                     found.push((at, second));
@@ -141,6 +145,8 @@ impl<'m> MutantRunner<'m> {
                 let rest = &suite[second].trace.labels[at..];
                 let trace: Trace = longer.labels.iter().chain(rest).cloned().collect();
                 let needed = [&test.kills[..], &suite[second].kills[..]].concat();
+                // The mutants may be in other states than the model where the tests are joined, so it is tried
+                // rather than concluded.
                 if self.killed_mutants(cx, &trace, &needed).len() == needed.len() {
                     return Some(JoinedTests { first, second, trace });
                 }
@@ -240,6 +246,7 @@ fn only_observation(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Label> {
             }
             let same = cx.pool.and(same);
             let other = cx.pool.not(same);
+            // Only a proof counts: with a second possible value the look would fail a correct system.
             let only = cx.decide(&[offer.when, other]) == SolverDecision::Unsat;
             only.then_some(Label::Output(offer.gate, values))
         }

@@ -208,10 +208,12 @@ impl<S: Solver, E: Send> MutantWork<'_, S, E> {
                     }
                 });
             }
+            // The loop below ends when the last worker has dropped its own.
             drop(sender);
             for message in receiver {
                 match message {
                     Ok((at, outcome)) => {
+                        // Leaving here drops the receiver, at which the workers stop after their current mutant.
                         told(at, &outcome)?;
                         outcomes[at] = Some(outcome);
                     }
@@ -233,8 +235,10 @@ impl<S: Solver, E: Send> MutantWork<'_, S, E> {
         sender: &Sender<Result<(usize, MutantOutcome), E>>,
     ) -> Result<(), E> {
         let mut solver = (self.make)()?;
+        // Terms stay with their pool: the analysis is cloned together with the model whose terms it holds.
         let (mut model, analysis) = (self.base.clone(), self.analysis.clone());
         let mut cx = Ctx::new(&mut model, &mut *solver);
+        // One mutant at a time, as some take a thousand times longer than others.
         while let Some(&at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
             let Some(outcome) = self.decide_mutant(&mut cx, &analysis, &self.mutants[at]) else { break };
             if sender.send(Ok((at, outcome))).is_err() {

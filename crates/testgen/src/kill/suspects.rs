@@ -2,7 +2,7 @@
 //!
 //! Every mutant that some trace kills is a suspect. The observations of a run lead each of them to a set of states; a
 //! suspect that cannot show an observation is *ruled out*: the system is not that mutant. Where a test ends, or the
-//! system took another way, the product of the model and a suspect is searched from the current states of both ([AT15]
+//! system took another way, the product of the model and a suspect is searched from the current states of both (\[AT15]
 //! sec. 3 from another start), so that a choice of the system does not waste the run. A suspect that may choose, and
 //! chose as the model does, is tried a few times.
 //!

@@ -1,7 +1,7 @@
 //! The tester that runs a killing suite.
 //!
-//! [AT15] sec. 3: where the system may choose, a trace is a purpose rather than a test. A run follows a test as long as
-//! the system does what the trace has; if it does something else that is allowed, another test that begins with the
+//! \[AT15] sec. 3: where the system may choose, a trace is a purpose rather than a test. A run follows a test as long
+//! as the system does what the trace has; if it does something else that is allowed, another test that begins with the
 //! trace so far takes over. Where none does, and where a test has ended, the run goes on with the nearest experiment
 //! that distinguishes the model from a mutant that the system may still be (see [`Suspects`]); without suspects it
 //! ends, and the test is tried again later, a few times.
@@ -76,10 +76,12 @@ impl KillRoute {
             match wanted.by_ref().find(|label| !matches!(label, Label::Delay(_))) {
                 Some(next) if next == label => (),
                 Some(_) => return RouteStanding::Off,
+                // The run went beyond the route: its last look has happened.
                 None => return RouteStanding::Done,
             }
         }
         let (next, wait) = messages_until_first(wanted);
+        // After the last label of the route one more look is made, and time has passed in it.
         let is_over = next.is_none() && !passed.is_zero();
         if is_over {
             RouteStanding::Done
@@ -160,6 +162,7 @@ impl KillTester {
     /// Adopts the results of another worker with the same suite.
     pub fn absorb(&mut self, other: &Self) {
         for (mine, theirs) in self.tests.iter_mut().zip(&other.tests) {
+            // What one worker has carried out need not be done again by another.
             mine.done |= theirs.done;
         }
         if let (Some(mine), Some(theirs)) = (&mut self.suspects, &other.suspects) {
@@ -183,6 +186,7 @@ impl KillTester {
             labels: self.tests[at].trace.labels.clone(),
             aim: RouteTarget::Test(at),
         };
+        // The first in the order of the suite, so that a seed gives the same run.
         let open = (0..self.tests.len()).filter(|&at| self.open(at));
         open.map(route).find(|route| matches!(route.standing(trace), RouteStanding::On(..)))
     }
@@ -263,6 +267,7 @@ impl Tester for KillTester {
         }
         for (at, test) in self.tests.iter_mut().enumerate() {
             if at % jobs.max(1) != worker {
+                // As if it had been tried often enough: another worker runs it.
                 test.tries = MAX_TRIES;
             }
         }

@@ -41,6 +41,7 @@ pub(super) fn rewritten(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) 
 fn rewrite_everywhere(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>, depth: usize) -> Vec<Term> {
     let (mut found, whole) = changes_at_top(pool, term, rule);
     let node = pool.node(term).clone();
+    // Inside a quantifier the bound variables would have to be renamed, and people do not write them.
     if depth > MAX_DEPTH || whole || matches!(node, TermNode::Exists(..)) {
         return found;
     }
@@ -85,9 +86,11 @@ fn relations(pool: &mut TermPool, term: Term) -> (Vec<Term>, bool) {
         }
         _ => return (Vec::new(), false),
     };
+    // Without an order only equality and its negation are left.
     if !pool.sort(a).is_numeric() {
         return (vec![pool.not(term)], false);
     }
+    // All six relations: a negated one is among them, as the pool writes `a != b` as a negation.
     let all = [pool.eq(a, b), pool.ne(a, b), pool.lt(a, b), pool.le(a, b), pool.gt(a, b), pool.ge(a, b)];
     (all.into_iter().filter(|&other| other != term).collect(), true)
 }
@@ -126,6 +129,7 @@ fn neighbours(pool: &mut TermPool, term: Term) -> Vec<Term> {
             }
             let n = u32::try_from(ctors.len()).unwrap_or(u32::MAX);
             let with = |ctor: u32| Value::Data(DataValue { ctor, ..data.clone() });
+            // The next case of the enum and the one before it, round the ends.
             let mut near = vec![with((data.ctor + 1) % n)];
             if n > 2 {
                 near.push(with((data.ctor + n - 1) % n));
@@ -176,6 +180,7 @@ fn other_operations(pool: &mut TermPool, term: Term) -> Vec<Term> {
         TermNode::Add(parts) => {
             let mut found = Vec::new();
             for at in 0..parts.len() {
+                // `a + b` where `a - b` is right, and one operand forgotten.
                 let opposite = pool.neg(parts[at]);
                 let flipped =
                     parts.iter().enumerate().map(|(i, &part)| if i == at { opposite } else { part });
@@ -207,6 +212,7 @@ fn drop_operands(pool: &mut TermPool, term: Term) -> Vec<Term> {
         _ => return Vec::new(),
     };
     let mut found = Vec::new();
+    // The pool keeps operands sorted and once each, so leaving one out is one mutant.
     for &left_out in &*list {
         let rest = list.iter().copied().filter(|&part| part != left_out);
         found.push(if conjunction { pool.and(rest) } else { pool.or(rest) });

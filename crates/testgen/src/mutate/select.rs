@@ -113,6 +113,8 @@ fn some_places(
     mut places: Vec<SwitchId>,
     sample: Sample,
 ) -> Vec<Mutant> {
+    // Whole switches are drawn, since the number of mutants of a switch is not known before they are made. The sample
+    // is therefore not uniform over mutants.
     places.shuffle(&mut ChaCha8Rng::seed_from_u64(sample.seed));
     let (SwitchMutants::All(mut found) | SwitchMutants::Some(mut found)) =
         make_mutants(model, selection, &places);
@@ -143,6 +145,8 @@ fn sample_mutants(mut all: Vec<Mutant>, sample: Sample) -> Vec<Mutant> {
 fn pairs(all: &[Mutant], sample: Sample) -> Vec<Mutant> {
     let mut rng = ChaCha8Rng::seed_from_u64(sample.seed);
     let mut chosen = std::collections::BTreeSet::new();
+    // A draw may repeat a pair or hit one place twice. Twenty draws for each pair that is wanted end the loop where
+    // there are fewer pairs than that; chosen by feel.
     for _ in 0..sample.count.saturating_mul(20) {
         if all.len() < 2 || chosen.len() >= sample.count {
             break;
@@ -171,6 +175,7 @@ pub fn find_mutant(model: &mut Model, id: &str) -> Option<Mutant> {
 fn find_edit(model: &mut Model, id: &str) -> Option<Edit> {
     let place = |operator: MutationOperator| {
         let (rest, number) = id.rsplit_once('-')?;
+        // Names of operators and labels may contain `-` themselves, so every operator is tried as the suffix.
         number.parse::<usize>().ok()?;
         Some((operator, rest.strip_suffix(&format!("-{}", operator.name()))?))
     };

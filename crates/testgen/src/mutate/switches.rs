@@ -80,6 +80,7 @@ fn split_guard(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> 
     if of.is_some_and(|of| of.owner == MessageOwner::FirstField) {
         fixed.extend(sts.gates[switch.gate].fields.first());
     }
+    // A condition that reads nothing else was added by the composition.
     let is_fixed = |pool: &TermPool, fact: &Term| {
         let read = pool.free_vars(*fact);
         !read.is_empty() && read.iter().all(|var| fixed.contains(var))
@@ -91,6 +92,8 @@ fn split_guard(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> 
 
 /// Returns the guard as written: without the condition that updated values are in their ranges.
 fn written_guard(pool: &mut TermPool, switch: &Switch) -> Term {
+    // The condition depends on the updates. It is taken off here and put back by `with_guard_and_update`, for the
+    // updates of the mutant: a mutant with another guard would else keep the demands of updates it no longer has.
     let Some(check) = switch.range_check else { return switch.guard };
     pool.conjuncts_beyond(switch.guard, check)
 }
@@ -229,6 +232,7 @@ fn neighbour(pool: &mut TermPool, var: VarId) -> Option<Term> {
         Sort::Range { lo, hi } => {
             let (least, most) = (pool.int(lo), pool.int(hi));
             let (below, more) = (pool.lt(here, most), pool.add2(here, one));
+            // The greatest value becomes the least, so the neighbour is within the range.
             pool.ite(below, more, least)
         }
         Sort::Real => {
@@ -266,6 +270,7 @@ fn assignments_changed(model: &mut Model, id: SwitchId) -> Vec<Switch> {
             terms.extend(rewritten(pool, term, rule));
         }
         if let Some(value) = pool.as_value(term).and_then(Value::as_bool) {
+            // `Constant` has no neighbours of truth values.
             terms.push(pool.bool(!value));
         }
         for term in terms {
@@ -329,6 +334,7 @@ fn part_targets(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let mut found = Vec::new();
     for (control, here) in places(model, &switch) {
         let at = switch.update.iter().position(|(var, _)| *var == control);
+        // A part that the switch does not move stays where the guard says it is.
         let there = at.map_or(here, |at| switch.update[at].1);
         for place in other_places(model, control, there) {
             let mut update = switch.update.clone();
@@ -356,6 +362,7 @@ fn part_sources(model: &mut Model, id: SwitchId) -> Vec<Switch> {
             let pool = &mut model.pool;
             let is_there = at(pool, place);
             let facts = pool.conjuncts(switch.guard);
+            // Only the condition on this part is exchanged; those on the others stay.
             let guard = pool.and(facts.into_iter().map(|fact| if fact == is_here { is_there } else { fact }));
             found.push(Switch { guard, ..switch.clone() });
         }
@@ -371,6 +378,7 @@ fn places(model: &mut Model, switch: &Switch) -> Vec<(VarId, Term)> {
     let mut found = Vec::new();
     for control in controls {
         let place = facts.iter().find_map(|&fact| pool.solved_for(control, fact));
+        // The guard of a composed switch demands `control == place` of each part that takes it.
         found.extend(place.filter(|&place| pool.is_ground(place)).map(|place| (control, place)));
     }
     found
@@ -403,6 +411,7 @@ fn gates(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     }
     let mut used = vec![switch.guard];
     used.extend(switch.update.iter().map(|(_, term)| *term));
+    // A message with other fields fits only if the switch reads none.
     let used = pool.free_vars_of(&used).iter().any(|var| own.fields.contains(var));
     let mut found = Vec::new();
     for (other, gate) in model.sts.gates.iter_enumerated() {

@@ -1,6 +1,6 @@
 //! Purposes by coverage: of switches, of locations, of messages.
 //!
-//! Switch coverage ([BT19] sec. 4) takes one shortest path per switch (breadth-first over the graph with merged
+//! Switch coverage (\[BT19] sec. 4) takes one shortest path per switch (breadth-first over the graph with merged
 //! states), longest first, and drops those whose switches are on a kept one. The other criteria do the same with the
 //! target or the gate of a switch. A priori coverage counts the items on the purposes; a path in doubt is worth trying,
 //! but items on such paths only are not covered.

@@ -1,6 +1,6 @@
 //! A path-guided test case as a tester: follows its arcs and ends with the verdict of the last one.
 //!
-//! [BLLN23] Def. 7, made to run. Where the case stimulates, values and instant are those the case was made with; if
+//! \[BLLN23] Def. 7, made to run. Where the case stimulates, values and instant are those the case was made with; if
 //! they do not fit the observations so far, others are asked of the solver, with these observations. Observations take
 //! the arc whose guard holds; silence counts at the time-out.
 //!
@@ -80,6 +80,7 @@ impl CaseGuided {
             match label {
                 Label::Delay(time) => {
                     self.run.waited = &self.run.waited + time;
+                    // A delay before a message only dates that message; the time-out is over only if nothing followed.
                     let is_last = self.run.seen == trace.len();
                     if is_last && self.run.waited >= *self.timeout() {
                         self.apply_event(cx, &CaseEvent::Silence, label);
@@ -96,6 +97,7 @@ impl CaseGuided {
     /// Takes one event into account.
     fn apply_event(&mut self, cx: &mut Ctx<'_>, event: &CaseEvent, label: &Label) {
         let state = self.run.execution.state();
+        // Delays of the case count from one event to the next.
         let waited = std::mem::replace(&mut self.run.waited, Rational::ZERO);
         let shown = event_text(cx, event, label, &waited);
         self.run.ended = match self.run.execution.observe(cx, &waited, event) {
@@ -203,6 +205,7 @@ impl Tester for CaseGuided {
         let Some(state) = self.state() else {
             return TesterMove::Stop(TesterStop::Inconclusive("the case has no such state".into()));
         };
+        // A state has at most one arc by rule R1. If it has one, it stimulates, otherwise it observes.
         let stimulation = state.arcs.iter().find(|arc| arc.rule == CaseRule::R1);
         match stimulation.and_then(|arc| Some((arc.clone(), arc.gate?))) {
             Some((arc, gate)) => self.stimulate(cx, &arc, gate),

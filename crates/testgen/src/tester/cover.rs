@@ -1,6 +1,6 @@
 //! Coverage as a tester: the purposes one after the other, the longest first.
 //!
-//! [BT19] sec. 4 to 7. A run follows one purpose, but all those still to come are watched: where the system goes
+//! \[BT19] sec. 4 to 7. A run follows one purpose, but all those still to come are watched: where the system goes
 //! another way that is on one of them, the run goes on with that one, so that several purposes can be executed in one
 //! run. A purpose that could not be executed to its end is tried again after the others, a bounded number of times;
 //! then the next round begins, with other data. Coverage *a posteriori* counts the items on purposes that passed:
@@ -46,7 +46,7 @@ pub struct CoverTester {
 /// The order of the purposes in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PurposeOrder {
-    /// The longest first, as in [BT19] sec. 6: it is likely to find difficult faults.
+    /// The longest first, as in \[BT19] sec. 6: it is likely to find difficult faults.
     LongestFirst,
     /// The longest first, then always the one with the most new items per step.
     /// Items that are quick to cover are covered before another long path over switches that are mostly covered.
@@ -160,6 +160,7 @@ impl CoverTester {
             mine.runs += theirs.runs;
             mine.passed += theirs.passed;
             mine.missed += theirs.missed;
+            // `tries` is left alone: it counts within a round of one worker.
             mine.reason = mine.reason.take().or_else(|| theirs.reason.clone());
         }
         self.conservative.extend(&other.conservative);
@@ -193,6 +194,7 @@ impl CoverTester {
 
     /// Returns a purpose of this round whose path the run has followed so far, if there is one; it leads from now on.
     fn heir(&mut self) -> Option<usize> {
+        // The first one of the round that goes on from here: it needs no reset of the system.
         let position = self.queue.iter().position(|at| self.watched.contains(at))?;
         let at = self.queue.remove(position)?;
         self.watched.remove(&at);
@@ -207,7 +209,7 @@ impl CoverTester {
     }
 
     /// Returns the end of a run: met if one of its purposes was.
-    fn verdict(&mut self) -> TesterStop {
+    fn end_of_run(&mut self) -> TesterStop {
         let mut ended = std::mem::take(&mut self.ended);
         let met = ended.iter().filter(|stop| matches!(stop, TesterStop::GoalMet(_))).count();
         match ended.iter().position(|stop| matches!(stop, TesterStop::GoalMet(_))) {
@@ -284,6 +286,7 @@ fn in_order(set: &PurposeSet, order: PurposeOrder) -> Vec<usize> {
             // New items per step, without dividing.
             new(a) * length(b) > new(b) * length(a)
         };
+        // Only a strictly better one replaces the best, so that among equal ones the longest stays first.
         let best = (1..left.len()).fold(0, |best, k| if is_better(left[k], left[best]) { k } else { best });
         let at = left.remove(best);
         covered.extend(&set.items[at]);
@@ -297,6 +300,7 @@ impl Tester for CoverTester {
         self.current = self.take_turn();
         self.ended.clear();
         self.watched = self.queue.iter().copied().collect();
+        // At the start of a run, every purpose of the round is on its path: none has a step behind it.
         for &at in self.watched.iter().chain(&self.current) {
             self.testers[at].restart(seed, self.tally[at].runs);
         }
@@ -326,10 +330,11 @@ impl Tester for CoverTester {
                 }
             }
         }
-        TesterMove::Stop(self.verdict())
+        TesterMove::Stop(self.end_of_run())
     }
 
     fn share(&mut self, worker: usize, jobs: usize) {
+        // In turn rather than in blocks, so that every worker gets long and short purposes.
         let mine = self.order.iter().enumerate().filter(|(at, _)| at % jobs.max(1) == worker);
         self.order = mine.map(|(_, &purpose)| purpose).collect();
     }

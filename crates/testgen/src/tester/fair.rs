@@ -1,6 +1,6 @@
 //! Input-fair interaction for testers that would otherwise always send.
 //!
-//! [BT19] Algorithm 1 is written for a system that waits for its input even where it could send an output
+//! \[BT19] Algorithm 1 is written for a system that waits for its input even where it could send an output
 //! (input-eager). Where the model allows an output, a fair tester looks first, one time in two: an output of the system
 //! is observed before the next input, and the inner tester goes on from there.
 

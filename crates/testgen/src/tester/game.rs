@@ -1,14 +1,14 @@
 //! Goals as games: the tester plays for a goal against a system that may choose.
 //!
-//! A path to a goal ([BT19] Def. 16) relies on the cooperation of the system. Here the goal is played for: at every
+//! A path to a goal (\[BT19] Def. 16) relies on the cooperation of the system. Here the goal is played for: at every
 //! move the states ahead are explored from the current state of the run, and the game between tester and system is
-//! solved on them ([`GameSolution`]). Where the goal can be forced whatever the system does, the tester does so; where
+//! solved on them (`GameSolution`). Where the goal can be forced whatever the system does, the tester does so; where
 //! it cannot, it takes the move with the best chance, the choices of the system being equally likely. After every move
 //! of the system the game is solved again. Silence is a move of the system like any other, so an observer may wait for
 //! it.
 //!
 //! Values of inputs are chosen such that the rest of the way is possible for *all* values of the answers, if there are
-//! such ([BT19] sec. 7: universal quantification of outputs), else for some.
+//! such (\[BT19] sec. 7: universal quantification of outputs), else for some.
 //!
 //! *Promises.* Like every tester it cannot say Fail. A strategy is computed over symbolic states, each of which stands
 //! for many: that the goal is forced holds for these, and "out of reach" is no proof. Where the labels of a run do not

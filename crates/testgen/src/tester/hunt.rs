@@ -1,17 +1,17 @@
 //! The hunting tester: first every switch by purposes, then walks that look for trouble until the budget is spent.
 //!
-//! Taking every switch once ([BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
+//! Taking every switch once (\[BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
 //! order, its memory and its time need more: values in a relation to earlier ones, many pending elements, a long
 //! history, one sequence out of many. So the purposes of switch coverage come first, one round of them, and then walks.
-//! A walk changes its [preferences](walk_preferences::WalkPreferences) every few inputs: the inputs that are likely
+//! A walk changes its preferences (`WalkPreferences`) every few inputs: the inputs that are likely
 //! (swarm testing: not all of them together), the repetition of one input or the alternation of two, the preference for
 //! new sequences, the kinds of values, the frequency of looks. Walks are long and short in turn: the long ones grow, so
-//! that there are few resets but some, the short ones begin in a [rare state](starts::StartStates). After a while every
-//! second walk [drifts](drift): it holds one input until a variable is past the end of a machine word. Between two
+//! that there are few resets but some, the short ones begin in a rare state (`StartStates`). After a while every
+//! second walk drifts (`drift`): it holds one input until a variable is past the end of a machine word. Between two
 //! walks a purpose is executed again with other data. A run that has executed its purpose walks on from there for a
-//! while, and a walk that seems [trapped](rare::RareSwitches) ends.
+//! while, and a walk that seems trapped (`RareSwitches`) ends.
 //!
-//! *Promises.* The same seed makes the same moves on the same system, as long as its [looks](priced_looks) take the
+//! *Promises.* The same seed makes the same moves on the same system, as long as its looks (`priced_looks`) take the
 //! same time. No move is made beyond the budget, in whichever phase it is spent, and the last one is an observation
 //! where a message may come. The purposes are looked for with a bounded amount of work,
 //! counted and not timed: little before the first step, and more only as the labels of the runs earn it. A search that

@@ -81,6 +81,8 @@ pub(super) fn choose(
     let when = possible(cx, state, id);
     let mut points = change_instants(cx, delay, when);
     let sts = cx.sts;
+    // Also the instants at which other switches become possible or impossible: what the input does may depend on
+    // whether it comes before or after a time-out.
     for (other, _) in sts.switches_from(state.loc) {
         let pending = possible(cx, state, other);
         points.extend(change_instants(cx, delay, pending));
@@ -99,6 +101,7 @@ pub(super) fn choose(
     candidates.shuffle(rng);
     if let Some(tried) = &tried {
         let n_tried = |kind: InstantKind| tried.counts.get(&(id, kind)).copied().unwrap_or(0);
+        // The sort is stable, so candidates of equal rank stay shuffled.
         candidates.sort_by_key(|(kind, _)| (n_tried(*kind), !kind.is_at_bound()));
     }
     let (kind, at) = candidates.into_iter().find(|(_, at)| holds_at(cx, delay, when, at))?;
@@ -149,6 +152,8 @@ fn instants_around(
     let milli = |n: i64| Rational::new(Int::from(n), Int::from(1000)).unwrap_or(Rational::ZERO);
     let mut candidates = Vec::with_capacity(4 * points.len() + 2);
     for (n, point) in points.iter().enumerate() {
+        // Milliseconds. Chosen by feel: the smallest finds an edge that is wrong by rounding, the largest one that is
+        // hidden by the delay of a live system.
         let close = milli([1, 10, 50][rng.random_range(0..3usize)]);
         candidates.push((InstantKind::At(n), point.clone()));
         candidates.push((InstantKind::JustAfter(n), point + &close));

@@ -1,7 +1,7 @@
 //! The purpose-guided tester: follows the path of one purpose, choosing values on the way.
 //!
-//! [BT19] Algorithm 1, branch by branch. The values observed so far are substituted in the path condition η, so a value
-//! is chosen as late as possible and depends on earlier outputs. Where the solver does not decide whether η is
+//! \[BT19] Algorithm 1, branch by branch. The values observed so far are substituted in the path condition η, so a
+//! value is chosen as late as possible and depends on earlier outputs. Where the solver does not decide whether η is
 //! satisfiable, the guard of the current switch alone decides what is sent (lines 13 to 22). Off the path, or where η
 //! has become unsatisfiable, the run is inconclusive; whether it fails is up to the monitor.
 //!
@@ -55,7 +55,7 @@ pub enum InputChoice {
     #[default]
     Patterns,
     /// Whole numbers from 0 up to this many, uniformly; other sorts at random. Impossible values are drawn again
-    /// ([BT19] sec. 6).
+    /// (\[BT19] sec. 6).
     Uniform(i64),
 }
 
@@ -260,8 +260,10 @@ impl PurposeGuided {
         let known = self.progress.known.clone();
         let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
         let values = match decide_facts(cx, &all, &known) {
+            // η can be satisfied, so the values are chosen such that it still can afterwards.
             SolverDecision::Sat => self.values(cx, id, &all),
             SolverDecision::Unsat => Err(NoWayOn::Impossible),
+            // Lines 13 to 22: the guard of this switch alone, then another look at η with the values that were found.
             SolverDecision::Unknown(why) => self.values(cx, id, &so_far).and_then(|values| {
                 let mut known = known;
                 for (field, value) in self.fields(cx, id).into_iter().zip(&values) {
@@ -295,6 +297,7 @@ impl PurposeGuided {
         facts.push(cx.pool.le(waited, var));
         facts.push(at_most(cx, delay, &horizon));
         let mut at_once = facts.clone();
+        // At once first: waiting costs real time, and most purposes do not need it.
         at_once.push(cx.pool.eq(var, waited));
         let wait = if self.round == 0 && cx.decide(&at_once) == SolverDecision::Sat {
             self.progress.waited.clone()
@@ -364,6 +367,7 @@ impl PurposeGuided {
         match pick_patterned(cx, &mut self.rng, &wish) {
             PickedValues::Values(found) => {
                 let mut values: Vec<(usize, Value)> = order.into_iter().zip(found).collect();
+                // Back from the order of use to the order of the fields.
                 values.sort_by_key(|&(at, _)| at);
                 PickedValues::Values(values.into_iter().map(|(_, value)| value).collect())
             }

@@ -1,4 +1,4 @@
-//! The random tester: [FTW05]'s algorithm with its free choices made by a seeded generator.
+//! The random tester: \[FTW05]'s algorithm with its free choices made by a seeded generator.
 //!
 //! Inputs are those that some state of the belief accepts. A switch is chosen by its weight, divided by the logarithm
 //! of the number of times it was chosen already in this run: rare ones are favoured, but not so much that the same one

@@ -23,7 +23,7 @@ pub use self::reference::{
     without_delays,
 };
 
-use self::reference::{GivenInputs, ReferenceFinder, ReplyOrder, bind, repoint};
+use self::reference::{GivenInputs, ReferenceFinder, ReplyOrder, bind_references, repoint};
 use super::instant::nanoseconds;
 use super::{Tester, TesterMove, TesterStop};
 
@@ -122,6 +122,7 @@ fn plan_with(sts: &Sts, trace: &Trace, mut finder: Option<ReferenceFinder<'_>>) 
         let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
         match label {
             Label::Delay(time) => {
+                // Several delays in a row are one wait: nothing was given or observed between them.
                 waited = Some(waited.as_ref().map_or_else(|| time.clone(), |before| before + time));
                 continue;
             }
@@ -134,6 +135,7 @@ fn plan_with(sts: &Sts, trace: &Trace, mut finder: Option<ReferenceFinder<'_>>) 
                     Some(waited) => PlannedMove::SendAfter(waited, input),
                 });
             }
+            // An observed input is sent by somebody else: the plan can only look for it.
             Label::Input(gate, values) | Label::Output(gate, values) => {
                 if let Some(finder) = &mut finder {
                     finder.reply(*gate, values, step);
@@ -178,6 +180,8 @@ pub fn without_lost_references(
         return plan;
     }
     let finder = ReferenceFinder::of_trace(flow, sts, trace);
+    // From here on the inputs are walked through in the order of the plan, so that `given` holds those before the
+    // current one: a reply to a later input is as lost as one to an input that is gone.
     let mut renamed = BTreeMap::new();
     let mut given = BTreeSet::new();
     for input in plan.iter_mut().filter_map(PlannedMove::input_mut) {
@@ -215,6 +219,7 @@ pub fn with_distances(
             }
             is_changed = true;
         }
+        // `bind_references` replaces parts of texts from the last to the first and relies on this order.
         references.sort_by(|a, b| a.place.cmp(&b.place));
     }
     is_changed.then_some(plan)
@@ -328,7 +333,7 @@ impl Tester for ReplayTester {
                 PlannedMove::SendAfter(wait, input) => (Some(wait.clone()), input.clone()),
                 PlannedMove::Send(input) => (None, input.clone()),
             };
-            let mut bound = bind(
+            let mut bound = bind_references(
                 cx.pool,
                 cx.sts,
                 &input.label,
@@ -340,7 +345,7 @@ impl Tester for ReplayTester {
             // Of what happens at once, a reply may have come before an input that it followed when the plan was
             // recorded.
             if bound.is_none() && self.awaited == (self.at, MAX_LOOKS_FOR_REPLY) {
-                bound = bind(
+                bound = bind_references(
                     cx.pool,
                     cx.sts,
                     &input.label,
@@ -350,6 +355,8 @@ impl Tester for ReplayTester {
                     ReplyOrder::Any,
                 );
             }
+            // The references are bound before the specification is asked: whether an input is accepted depends on its
+            // values.
             let number = input.number;
             let why = match (wait, bound) {
                 (Some(wait), Some(label)) => {
@@ -368,7 +375,8 @@ impl Tester for ReplayTester {
                     self.at -= 1;
                     return TesterMove::Observe;
                 }
-                // A reply that it needs may come later than it did when the plan was recorded.
+                // A reply that it needs may come later than it did when the plan was recorded. The position goes back,
+                // so that the same input is bound again after the look.
                 (_, None) if self.is_reply_possible(cx, monitor) && self.may_await_reply() => {
                     self.at -= 1;
                     self.take_next_look();

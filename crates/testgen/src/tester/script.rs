@@ -104,14 +104,20 @@ impl ScriptTester {
             let step = self.current_step();
             let is_last = self.progress.seen == trace.len();
             self.progress.off = match (&step, label) {
-                (Some(TestStepKind::Expect(gate, _)), Label::Delay(_)) if is_last => self.silence(cx, *gate),
+                // A delay before a message is the time that the message took; only at the end of the trace is it
+                // silence.
+                (Some(TestStepKind::Expect(gate, _)), Label::Delay(_)) if is_last => {
+                    self.count_silence(cx, *gate)
+                }
                 (Some(TestStepKind::Quiet(wanted)), Label::Delay(time)) => {
                     self.count_delay(wanted.as_ref(), time)
                 }
+                // The order of the arms matters: a label is compared with the step only after all that may be passed
+                // over.
                 (_, Label::Delay(_)) | (None, _) => None,
                 (Some(step), label) if matches(cx, step, label) => self.advance(),
                 (Some(TestStepKind::Send(..)), Label::Quiescence) => None,
-                (Some(TestStepKind::Expect(gate, _)), Label::Quiescence) => self.silence(cx, *gate),
+                (Some(TestStepKind::Expect(gate, _)), Label::Quiescence) => self.count_silence(cx, *gate),
                 (Some(step), label) => {
                     let (seen, wanted) = (label.show(cx.pool, cx.sts), step_text(cx, step));
                     Some(format!("{seen} arrived where the test expects `{wanted}`"))
@@ -139,7 +145,7 @@ impl ScriptTester {
 
     /// Counts a silence where a message is expected; returns the reason to stop, which an observed input gives only
     /// after several.
-    fn silence(&mut self, cx: &Ctx<'_>, gate: GateId) -> Option<String> {
+    fn count_silence(&mut self, cx: &Ctx<'_>, gate: GateId) -> Option<String> {
         self.progress.silences += 1;
         let may_be_late = cx.sts.gates[gate].kind == GateKind::Observed;
         let patience = if may_be_late { MAX_SILENCES } else { 0 };
@@ -156,6 +162,7 @@ impl ScriptTester {
                     return Label::message(cx.sts, gate, values)
                         .map_or(TesterMove::Observe, TesterMove::Stimulate);
                 }
+                // Another state of the belief may take the input, so the reason is kept and the next one is tried.
                 PickedValues::Impossible => (),
                 PickedValues::Unknown(why) => owed = Some(why),
             }
@@ -215,6 +222,8 @@ fn wishes(cx: &mut Ctx<'_>, monitor: &Monitor, gate: GateId, when: Term) -> Vec<
         Belief::Symbolic(states) => {
             for state in states {
                 for (id, _) in from(state.loc) {
+                    // The condition of the test is about fields as the model names them; in the path they carry the
+                    // number of the step.
                     let SwitchStep::Taken(next) = take_switch(cx, state, id) else { continue };
                     let numbered = sts.gates[gate].fields.iter().map(|&field| {
                         let indexed = cx.pool.indexed_var(field, next.depth);
@@ -239,12 +248,12 @@ fn matches(cx: &Ctx<'_>, step: &TestStepKind, label: &Label) -> bool {
         (
             TestStepKind::Send(gate, when) | TestStepKind::Expect(gate, when),
             Label::Input(seen, values) | Label::Output(seen, values),
-        ) => gate == seen && holds(cx, *gate, *when, values),
+        ) => gate == seen && is_match(cx, *gate, *when, values),
         _ => false,
     }
 }
 
-fn holds(cx: &Ctx<'_>, gate: GateId, when: Term, values: &[Value]) -> bool {
+fn is_match(cx: &Ctx<'_>, gate: GateId, when: Term, values: &[Value]) -> bool {
     let fields: Valuation = cx.sts.gates[gate].fields.iter().copied().zip(values.iter().cloned()).collect();
     cx.pool.holds(when, &fields).unwrap_or(false)
 }

@@ -131,6 +131,7 @@ impl<'s> StimulusChoice<'s> {
             BorrowedBelief::Concrete(states) => {
                 let mut here: Vec<&ConcreteState> =
                     states.iter().copied().filter(|state| state.loc == source).collect();
+                // The order of the belief is that of the search, which would favour the same states every time.
                 here.shuffle(self.rng);
                 here.iter().take(MAX_TRIED_STATES).find_map(|state| self.concrete(cx, state, id))
             }
@@ -149,6 +150,8 @@ impl<'s> StimulusChoice<'s> {
         if cx.sts.is_timed() {
             let (bounds, tried) = (self.hints.clock_bounds, self.tried.as_deref_mut());
             self.wait = instant::choose(cx, self.rng, state, id, self.timing, bounds, tried)?;
+            // The instant comes first and the values are chosen for the state at that instant: guards relate both, and
+            // a concrete state after the wait is cheaper to satisfy than a formula over the delay.
             there = Cow::Owned(advance_clocks(cx.sts, state, &self.wait));
         }
         let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &there.values };
@@ -169,6 +172,7 @@ impl<'s> StimulusChoice<'s> {
         if let Some(horizon) = &self.horizon {
             let delay = cx.pool.indexed_var(cx.delay, next.depth);
             facts.push(instant::at_most(cx, delay, horizon));
+            // The delay is one more field for the solver, taken off again below.
             fields.push(delay);
         }
         let keyed = self.draw_key_facts(cx, state, id, next.depth);

@@ -1,10 +1,10 @@
 //! The execution of a suite: every test is one run.
 //!
-//! A suite made from a finite state machine ([Sachtleben18]) is a set of input words. In the transition system an input
-//! and its answer are separate labels, so the tester sends an input, observes the answer and only then goes on.
-//! [`AnswerWait`] defines the whole answer. A test that states itself where to look is a plan and is followed as it is.
-//! Inputs that the specification does not mention at their turn are left out and counted: a word through them belongs
-//! to a completed machine, not to the model.
+//! A suite made from a finite state machine (\[Sachtleben18]) is a set of input words. In the transition system an
+//! input and its answer are separate labels, so the tester sends an input, observes the answer and only then goes on.
+//! [`AnswerWait`] defines the whole answer. A test that states itself where to look is a plan and is followed as it
+//! is. Inputs that the specification does not mention at their turn are left out and counted: a word through them
+//! belongs to a completed machine, not to the model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,6 +80,7 @@ impl LabelTests {
 
     fn push(&mut self, label: Label) {
         let labels = &mut self.labels;
+        // A label whose number does not fit becomes a look. That takes four billion different labels.
         let id = *self.ids.entry(label).or_insert_with_key(|label| {
             labels.push(label.clone());
             u32::try_from(labels.len() - 1).unwrap_or(LOOK)
@@ -103,6 +104,7 @@ impl LabelTests {
     fn planned_label(&self, test: usize, at: usize) -> Option<Option<&Label>> {
         let start = test.checked_sub(1).map_or(0, |before| self.ends[before].at);
         let symbols = self.symbols.get(start..self.ends.get(test)?.at)?;
+        // `LOOK` is beyond every label, so it gives `Some(None)`.
         symbols.get(at).map(|&id| self.labels.get(id as usize))
     }
 
@@ -175,8 +177,9 @@ impl SuiteTester {
     }
 
     /// The number of the current test.
-    fn test(&self) -> usize {
+    fn test_number(&self) -> usize {
         let (first, step) = self.share;
+        // `started` counts the current run. Rounds follow one another, hence the remainder.
         (first + self.started.saturating_sub(1) * step) % self.tests.len().max(1)
     }
 
@@ -184,6 +187,7 @@ impl SuiteTester {
     fn is_settled(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
         match self.wait {
             _ if self.run.quiet => true,
+            // Nothing was given yet: where the model is certainly quiescent at the start, a wait is saved.
             _ if self.run.seen == 0 => is_silent(cx, monitor),
             AnswerWait::Output => self.run.answers > 0,
             AnswerWait::Quiescence => false,
@@ -193,7 +197,7 @@ impl SuiteTester {
     /// Returns the next move of the test. Inputs that the specification does not mention are left out, those of a word
     /// only once the system is silent, since it may be about to accept them.
     fn plan_move(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<PlannedMove> {
-        let test = self.test();
+        let test = self.test_number();
         while let Some(planned) = self.tests.planned_label(test, self.run.at) {
             match planned {
                 None => return Some(PlannedMove::Observe),
@@ -226,7 +230,7 @@ impl SuiteTester {
     }
 
     /// Returns the move of a word: an input once the answer to the last one is complete.
-    fn walk(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
+    fn next_word_move(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
         if self.run.answers > MAX_ANSWERS {
             let text = format!("more than {MAX_ANSWERS} outputs came after one input");
             return TesterMove::Stop(TesterStop::Inconclusive(text));
@@ -259,6 +263,8 @@ impl SuiteRun {
         for label in trace.labels.iter().skip(self.seen) {
             match label {
                 Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Input => {
+                    // The position moves when the input is in the trace, not when it was planned: an output may have
+                    // come before it, and then it is planned again.
                     *self = Self { seen: self.seen, at: self.at + 1, answers: 0, quiet: false };
                 }
                 Label::Input(..) | Label::Output(..) => {
@@ -287,13 +293,13 @@ impl Tester for SuiteTester {
     }
 
     fn goal(&self) -> Option<String> {
-        Some(format!("test {}", self.test() + 1))
+        Some(format!("test {}", self.test_number() + 1))
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         self.run.catch_up(cx.sts, trace);
-        match self.tests.kind(self.test()) {
-            WaitKind::Word => self.walk(cx, monitor),
+        match self.tests.kind(self.test_number()) {
+            WaitKind::Word => self.next_word_move(cx, monitor),
             WaitKind::Plan => self.next_stated_move(cx, monitor),
         }
     }

@@ -126,6 +126,8 @@ impl TourTester {
     /// Returns the way to a new item, if there is one.
     fn plan(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, seen: usize) -> Option<PurposeGuided> {
         let start = current_state(cx, monitor)?;
+        // First the paths after which the item is covered beyond doubt, from the nearest on; only if none of them works
+        // out, the nearest one that covers it perhaps.
         let certain = (0..MAX_PATHS).map(|others| (others, true));
         let purpose = certain.chain([(0, false)]).find_map(|(others, is_certain)| {
             let (path, name) = self.nearest_goal(cx, &start, others, is_certain)?;
@@ -151,6 +153,8 @@ impl TourTester {
             let is_new = self.goals.contains(&item)
                 && !self.this_round.contains(&item)
                 && (beyond_doubt || !is_certain);
+            // The search stops at the first switch for which this returns true: those before number `others` are passed
+            // by.
             let is_other = is_new && others > 0;
             others -= usize::from(is_other);
             is_new && !is_other
@@ -172,6 +176,8 @@ impl TourTester {
         loop {
             if let Some(plan) = &mut self.run.plan {
                 match plan.next(cx, monitor, trace) {
+                    // Met or missed, the next path starts where the system is now; `catch_up` has counted what was
+                    // covered.
                     TesterMove::Stop(_) => self.run.plan = None,
                     other => return other,
                 }
@@ -179,6 +185,7 @@ impl TourTester {
             if self.goals.is_subset(&self.this_round) || self.run.idle >= MAX_IDLE {
                 return self.end_round();
             }
+            // `record_item` sets it back as soon as an item is new.
             self.run.idle += 1;
             self.run.plan = self.plan(cx, monitor, trace.len());
             if self.run.plan.is_none() {
@@ -207,6 +214,7 @@ impl TourTester {
 fn current_state(cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<SymState> {
     match monitor.belief() {
         Belief::Concrete(states) => {
+            // With several states any choice may be wrong; the items are counted by `catch_up` from the whole belief.
             let state: &ConcreteState = states.first()?;
             SymState::from_concrete(cx, state)
         }
@@ -233,6 +241,7 @@ impl Tester for TourTester {
     fn share(&mut self, worker: usize, jobs: usize) {
         let mut at = 0;
         self.goals.retain(|_| {
+            // In turn, like purposes: neighbours among the items tend to be neighbours in the model.
             at += 1;
             (at - 1) % jobs.max(1) == worker
         });

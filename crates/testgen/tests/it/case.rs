@@ -1,4 +1,4 @@
-//! Path-guided test cases of models with known answers: the facts of [BLLN23], its counts, its faults.
+//! Path-guided test cases of models with known answers: the facts of \[BLLN23], its counts, its faults.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -65,7 +65,7 @@ fn specifications_conform_to_themselves() {
 }
 
 /// Where the specification may be in several states, one of them may ignore an input another one
-/// takes: completed, the model does more than the specification says ([AT15] sec. 4.3).
+/// takes: completed, the model does more than the specification says (\[AT15] sec. 4.3).
 #[test]
 fn a_nondeterministic_model_conforms_to_itself_as_long_as_it_is_not_completed() {
     let with = |completion| {

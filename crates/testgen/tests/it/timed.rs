@@ -126,7 +126,7 @@ fn outcome(moved: &CaseMoved) -> Expected {
     }
 }
 
-/// Theorem 1 of [BLLN23], for the corrected rules: a system that does what the model allows never fails.
+/// Theorem 1 of \[BLLN23], for the corrected rules: a system that does what the model allows never fails.
 #[test]
 fn conforming_systems_never_fail() {
     let (mut runs, mut passed) = (0, 0);

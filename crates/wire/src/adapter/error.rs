@@ -123,7 +123,7 @@ pub enum AdapterError {
     /// The system cannot go back to its initial state.
     #[error("the system cannot be reset")]
     NoReset,
-    /// The wait was stopped by its [`Interrupt`].
+    /// The wait was stopped by its [`Interrupt`](super::Interrupt).
     #[error("interrupted")]
     Interrupted,
     /// The model played as system cannot go on.

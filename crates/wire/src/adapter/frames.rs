@@ -131,7 +131,7 @@ impl Frames {
     /// Returns the next message as text, or `None` if none has begun at `deadline`. After the deadline it only polls.
     pub(super) fn next_message(&mut self, deadline: Instant) -> Result<Option<String>, AdapterError> {
         self.next_bytes(deadline)?
-            .map(|bytes| text_of(bytes).map_err(|bytes| odd(&bytes, NOT_TEXT)))
+            .map(|bytes| utf8_text(bytes).map_err(|bytes| odd(&bytes, NOT_TEXT)))
             .transpose()
     }
 
@@ -144,7 +144,7 @@ impl Frames {
             // Who floods us is interrupted like who says nothing.
             self.interrupt.check()?;
             // Complete messages come before the end of the stream and before any time-out.
-            if let Some(message) = self.message()? {
+            if let Some(message) = self.take_message()? {
                 return Ok(Some(message));
             }
             if self.ended {
@@ -156,7 +156,7 @@ impl Frames {
             }
             // Once a message has begun, its own limit counts; the deadline is for its first byte.
             let until = self.arrival.map_or(deadline, |arrival| arrival.deadline(limits));
-            let wait = if is_look { Duration::ZERO } else { Interrupt::slice(until) };
+            let wait = if is_look { Duration::ZERO } else { Interrupt::next_wait(until) };
             if self.read_bytes(wait, limits)? {
                 continue;
             }
@@ -216,7 +216,7 @@ impl Frames {
     pub(super) fn drain(&mut self, deadline: Instant) {
         while !self.ended && Instant::now() < deadline && !self.interrupt.is_set() {
             self.buffer.clear();
-            let read = self.source.read(&mut self.buffer, Interrupt::slice(deadline));
+            let read = self.source.read(&mut self.buffer, Interrupt::next_wait(deadline));
             self.ended = matches!(read, Ok(ReadResult::End) | Err(_));
         }
     }
@@ -232,7 +232,7 @@ impl Frames {
     }
 
     /// The message at the front of the buffer, if it is complete.
-    fn message(&mut self) -> Result<Option<Vec<u8>>, AdapterError> {
+    fn take_message(&mut self) -> Result<Option<Vec<u8>>, AdapterError> {
         loop {
             let part = match self.begun.need() {
                 FrameNeed::Frame => self.frame()?,
@@ -431,7 +431,7 @@ impl LengthField {
     }
 }
 
-fn text_of(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+fn utf8_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
 }
 

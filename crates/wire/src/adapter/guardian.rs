@@ -43,6 +43,7 @@ impl GuardedChild {
     pub(super) fn start(command: &mut Command) -> io::Result<(Self, ChildStreams)> {
         let mark = mark();
         let marks = match std::env::var(MARKS) {
+            // Marks add up: what a tested program starts with ioxide of its own belongs to both.
             Ok(outer) => format!("{outer} {mark}"),
             Err(_) => mark.clone(),
         };
@@ -64,7 +65,8 @@ impl GuardedChild {
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
         };
-        watch::note("+", &child, mark.as_deref());
+        // From here the guardian knows the group; before, it looked for the mark alone.
+        watch::log_child("+", &child, mark.as_deref());
         Ok((Self { child: Some(child), mark }, streams))
     }
 
@@ -106,7 +108,7 @@ impl GuardedChild {
         // Before the child is let go of, so that its id still names its own group.
         watch::kill_group(&mut child);
         watch::kill_others(&child, self.mark.as_deref(), KILL_TIMEOUT);
-        watch::note("-", &child, None);
+        watch::log_child("-", &child, None);
         child.wait().ok()
     }
 }
@@ -174,7 +176,7 @@ mod watch {
     }
 
     /// Tells the guardian that a group was started (`+`) or ended (`-`).
-    pub(super) fn note(sign: &str, child: &Child, mark: Option<&str>) {
+    pub(super) fn log_child(sign: &str, child: &Child, mark: Option<&str>) {
         tell(&format!("{sign} {} {}\n", child.id(), mark.unwrap_or_default()));
     }
 
@@ -193,6 +195,7 @@ mod watch {
 
     /// Returns how the child ended, without reaping it; `None` while it runs.
     pub(super) fn exit(child: &Child) -> Option<ChildExit> {
+        // `NOWAIT` leaves the child unreaped, so the kernel gives its id, which names the group, to nobody else.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = group_of(child).map(|id| waitid(WaitId::Pid(id), options));
         match status {
@@ -225,6 +228,7 @@ mod watch {
         let deadline = Instant::now() + limit;
         loop {
             let others = others(child, mark);
+            // Again and again, as a process may start another one between the look and the kill.
             if others.is_empty() || Instant::now() >= deadline {
                 return;
             }
@@ -240,6 +244,7 @@ mod watch {
     pub(super) fn others(child: &Child, mark: Option<&str>) -> Vec<Pid> {
         let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
         let leader = i32::try_from(child.id()).unwrap_or(0);
+        // A process that is older than the child is none of its children, whatever its group: ids are used again.
         let since = ProcessStat::read(leader).map_or(0, |stat| stat.started);
         let ids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
         let is_ours = |id: &i32| {
@@ -266,6 +271,8 @@ mod watch {
         fn read(id: i32) -> Option<Self> {
             let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
             let text = String::from_utf8_lossy(&text);
+            // Behind the last bracket, as the name may contain brackets and blanks: the first word is the state
+            // (field 3), so the group is the third and the start the twentieth (proc(5): fields 5 and 22).
             let words: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
             let is_alive = !matches!(*words.first()?, "Z" | "X" | "x");
             Some(Self { is_alive, group: words.get(2)?.parse().ok()?, started: words.get(19)?.parse().ok()? })
@@ -293,7 +300,7 @@ mod watch {
     pub(super) fn expect(_mark: &str) {}
 
     /// Does nothing: there is no guardian on this platform.
-    pub(super) fn note(_sign: &str, _child: &Child, _mark: Option<&str>) {}
+    pub(super) fn log_child(_sign: &str, _child: &Child, _mark: Option<&str>) {}
 
     /// Returns `None`: without Unix, the end of a child cannot be seen without reaping it.
     pub(super) fn exit(_child: &Child) -> Option<ChildExit> {

@@ -156,6 +156,7 @@ impl HttpAdapter {
             reason: StartProblem::Description(reason),
         };
         let mut secrets = Secrets::none();
+        // Before anything else: every message below, also of errors, is shown without them.
         add_request_secrets(&mut secrets, http, reset, &is_secret);
         add_request_secrets(&mut secrets, http, on_connect, &is_secret);
         let codec = HttpCodec::new(http, &url.base, &model).map_err(|bad| wrong(bad.to_string()))?;
@@ -202,6 +203,7 @@ impl HttpAdapter {
 
     /// Returns an open idle connection, as far as is known, or a new one.
     fn link(&mut self) -> Result<IdleConnection, AdapterError> {
+        // First those that the system has closed meanwhile are sorted out.
         self.heed();
         self.idle.pop().map_or_else(|| self.connect(), Ok)
     }
@@ -237,10 +239,13 @@ impl HttpAdapter {
         }
         self.note_request(request);
         let bytes = request.to_bytes(&self.host);
+        // Methods that may be repeated (RFC 9110, 9.2.2): only these go over a used connection, which the system
+        // may be closing.
         let is_safe = matches!(&*request.method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
         let is_safe = is_safe && !request.opens;
         let mut link = if is_safe { self.link()? } else { self.open_connection()? };
         if let Err(error) = link.write(&bytes) {
+            // A new connection that takes nothing is no matter of timing.
             if !link.was_used() {
                 return Err(ended_error(&format!("it takes no more input ({error})")));
             }
@@ -257,6 +262,7 @@ impl HttpAdapter {
 
     /// Returns an answer, or a message of a stream, that begins before `deadline`. After the deadline it only polls.
     fn next_answer(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
+        // A poll asks every connection once and waits for none.
         let is_look = deadline <= Instant::now();
         let (mut deadline, mut limits) = (deadline, self.limits.until(deadline));
         loop {
@@ -264,14 +270,16 @@ impl HttpAdapter {
             self.heed();
             let wait = match self.asked.len() + self.streams.len() {
                 0 => return Ok(None),
-                1 => Interrupt::slice(deadline),
-                _ => Interrupt::slice(deadline).min(POLL_INTERVAL),
+                // With one connection it can be waited for; with several each is looked at in turn.
+                1 => Interrupt::next_wait(deadline),
+                _ => Interrupt::next_wait(deadline).min(POLL_INTERVAL),
             };
             // An answer that has begun is no silence.
             let has_begun = self.has_begun();
             let wait = if has_begun && !is_look { wait.max(POLL_INTERVAL) } else { wait };
             for at in 0..self.asked.len() {
                 let look = self.asked[at].read_answer(wait, limits);
+                // The connection was closed without an answer, see `ask_again`.
                 if matches!(look, Err(AdapterError::Unknown(_))) && self.ask_again(at)? {
                     break;
                 }
@@ -321,12 +329,15 @@ impl HttpAdapter {
             let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
             let is_end = response.part == ResponsePart::Closed;
             let is_first = self.streams[at].note_message();
+            // What else is open may have spoken before or after this message: nobody knows the order between
+            // connections.
             let others = self.asked.len() + self.streams.len() - 1;
             let way = match others {
                 0 => Arrival::Direct,
                 _ => Arrival::Crossing(Crossing { connection: 0, lane, is_answer: false, others, is_end }),
             };
             self.streams.retain(|stream| !stream.is_over());
+            // The model has no message for the end of a stream, so the end is that of the system.
             if is_end && !self.codec.tells_closing() {
                 return Err(AdapterError::Closed);
             }
@@ -442,6 +453,7 @@ impl HttpAdapter {
         if response.status != UNAUTHORISED || self.model.sts.is_timed() {
             return Ok(false);
         }
+        // Taken: a second 401 is the answer.
         let Some((message, sent)) = self.asked[at].take_renewal() else { return Ok(false) };
         // Another request may have had the same answer before.
         if self.token.as_ref().is_some_and(|token| token.current() == Some(&sent)) {
@@ -477,6 +489,7 @@ impl HttpAdapter {
         let (to, begun) = (asked.input().map(str::to_owned), asked.begun_at());
         self.add_log_line(format!("< {}", response.summary_line()));
         self.journal.add_answer(lane, begun, &response);
+        // The server closes an idle connection; nobody asked for that, and it says nothing about the model.
         if asked.is_unasked() && response.status == CLOSING {
             return None;
         }
@@ -496,6 +509,7 @@ impl HttpAdapter {
             Label::Output(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
             _ => None,
         });
+        // Also from an answer that is no output: it may contain secrets, which the error must not show.
         let fresh = self.captured.capture_from(&heard.response, name.as_deref());
         fresh.iter().for_each(|secret| self.secrets.add_told(secret));
         let label = label.map_err(|bad| {
@@ -530,6 +544,7 @@ impl HttpAdapter {
         self.token.iter_mut().for_each(TokenStore::clear);
         self.renew_token()?;
         let HttpProtocol { reset, on_connect, .. } = self.protocol.clone();
+        // Without steps the connection alone shows that the system is there.
         if reset.is_empty() && on_connect.is_empty() {
             let link = self.connect()?;
             self.idle.push(link);

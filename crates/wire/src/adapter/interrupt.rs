@@ -47,14 +47,14 @@ impl Interrupt {
 #[cfg(feature = "external")]
 impl Interrupt {
     /// Returns the time to wait before the flag is looked at again, at most until `deadline`.
-    pub(super) fn slice(deadline: Instant) -> Duration {
+    pub(super) fn next_wait(deadline: Instant) -> Duration {
         deadline.saturating_duration_since(Instant::now()).min(POLL_INTERVAL)
     }
 
     /// Returns the next item of another thread before `deadline`; `None` at the deadline or if that thread is gone.
     pub(super) fn receive<T>(self, from: &Receiver<T>, deadline: Instant) -> Result<Option<T>, AdapterError> {
         loop {
-            match from.recv_timeout(Self::slice(deadline)) {
+            match from.recv_timeout(Self::next_wait(deadline)) {
                 Ok(item) => return Ok(Some(item)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => return Ok(None),

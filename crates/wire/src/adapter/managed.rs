@@ -116,6 +116,7 @@ impl ManagedAdapter {
     /// Repeats `act` while nothing listens yet.
     fn patiently(&mut self, act: impl Fn(&mut Self) -> Result<(), AdapterError>) -> Result<(), AdapterError> {
         patiently(self.reach, self.interrupt, || match act(self) {
+            // Nobody will listen any more.
             Err(error) if self.has_ended() => Err(TryResult::InVain(error)),
             result => result.map_err(TryResult::from),
         })
@@ -143,6 +144,7 @@ impl ManagedAdapter {
 
     /// Does the part of a reset that is not done by the adapter itself.
     fn renew(&mut self) -> Result<(), AdapterError> {
+        // Taken, so that one breakdown restarts the server once.
         let is_broken = std::mem::take(&mut self.is_broken);
         let needs_restart = is_broken || self.inner.as_ref().is_some_and(|inner| inner.needs_restart());
         let is_restarted = self.server.is_some() && needs_restart;
@@ -155,6 +157,7 @@ impl ManagedAdapter {
                 self.inner = None;
                 run_command(command, &self.environment, self.limit, self.interrupt)
             }
+            // Just started: it is in its initial state, and starting it twice would only take time.
             SystemRenewal::Restart if self.is_fresh || is_restarted => Ok(()),
             SystemRenewal::Restart => self.restart(),
         }
@@ -175,6 +178,7 @@ impl ManagedAdapter {
 
     /// Renews and begins; a server that has ended or does not respond is started again, unless it always does so.
     fn reset_or_restart(&mut self) -> Result<(), AdapterError> {
+        // Looked at before anything is renewed: a server that is gone now ended by itself in the run before.
         let had_ended = self.has_ended();
         let result = self.renew().and_then(|()| self.connect_and_reset());
         let error = match result {
@@ -195,6 +199,8 @@ impl ManagedAdapter {
             Err(error) => return Err(error),
         };
         let always = self.ends.count_end("the server ended by itself");
+        // A server that ends at reset after reset is no accident; where a restart is its reset, that is how it
+        // should be.
         if always && self.renewal != SystemRenewal::Restart {
             return Err(always_ends(self.server.as_ref()));
         }

@@ -75,7 +75,7 @@ impl ListenAddress {
         match (self.state(), self) {
             (PortState::Listening, _) => true,
             (PortState::Closed, _) => false,
-            (PortState::Unknown, Self::Tcp(address)) => is_here(address) && accepts(address),
+            (PortState::Unknown, Self::Tcp(address)) => is_here(address) && accepts_connection(address),
             (PortState::Unknown, Self::Udp(address)) => is_here(address) && UdpSocket::bind(address).is_err(),
             (PortState::Unknown, Self::Unix(path)) => accepts_unix(path),
         }
@@ -92,9 +92,9 @@ impl ListenAddress {
 
     /// Returns whether a server there can be reached, as far as an attempt shows: nothing shows that for UDP on another
     /// machine.
-    pub(super) fn accepts(&self) -> bool {
+    pub(super) fn accepts_connections(&self) -> bool {
         match self {
-            Self::Tcp(address) => accepts(address),
+            Self::Tcp(address) => accepts_connection(address),
             Self::Udp(_) => self.state() != PortState::Closed,
             Self::Unix(path) => accepts_unix(path),
         }
@@ -108,6 +108,7 @@ fn unix_state(path: &str) -> PortState {
         return PortState::Closed;
     }
     let Ok(table) = std::fs::read_to_string("/proc/net/unix") else { return PortState::Unknown };
+    // The fourth word has the flags; the path is the fourth after that. Unnamed sockets have none.
     let is_listed = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         let flags = words.nth(3).and_then(|flags| u32::from_str_radix(flags, 16).ok());
@@ -131,15 +132,17 @@ fn accepts_unix(_path: &str) -> bool {
 /// Returns the state of the UDP port at `address`.
 fn udp_state(address: &str) -> PortState {
     let Some((entries, places)) = local_ports(address, &UDP_TABLES) else { return PortState::Unknown };
-    let is_held = |entry: &PortTableLine| places.iter().any(|place| holds(entry, *place));
+    let is_held = |entry: &PortTableLine| places.iter().any(|place| occupies_place(entry, *place));
     if entries.iter().any(is_held) { PortState::Listening } else { PortState::Closed }
 }
 
 /// Returns the state of the port at `address`, without connecting to it.
 fn port_state(address: &str) -> PortState {
     let Some((entries, places)) = local_ports(address, &TCP_TABLES) else { return PortState::Unknown };
-    let listens =
-        |entry: &PortTableLine| entry.state == LISTENING && places.iter().any(|place| holds(entry, *place));
+    // Both tables: a socket of IPv6 on all addresses takes connections of IPv4, too.
+    let listens = |entry: &PortTableLine| {
+        entry.state == LISTENING && places.iter().any(|place| occupies_place(entry, *place))
+    };
     if entries.iter().any(listens) { PortState::Listening } else { PortState::Closed }
 }
 
@@ -151,13 +154,14 @@ fn is_here(address: &str) -> bool {
 /// ended. Zero where the tables of the kernel do not tell.
 fn lingering(address: &str) -> usize {
     let Some((entries, places)) = local_ports(address, &TCP_TABLES) else { return 0 };
-    let lingers =
-        |entry: &&PortTableLine| entry.state != LISTENING && places.iter().any(|place| holds(entry, *place));
+    let lingers = |entry: &&PortTableLine| {
+        entry.state != LISTENING && places.iter().any(|place| occupies_place(entry, *place))
+    };
     entries.iter().filter(lingers).count()
 }
 
 /// Returns whether a connection to `address` is accepted within [`CONNECT_TIMEOUT`].
-fn accepts(address: &str) -> bool {
+fn accepts_connection(address: &str) -> bool {
     let open = |address: SocketAddr| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok();
     address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))
 }
@@ -204,11 +208,12 @@ fn ip_of(text: &str) -> Option<IpAddr> {
     for at in 0..4 {
         bytes[at * 4..at * 4 + 4].copy_from_slice(&word(at * 8)?.to_ne_bytes());
     }
+    // An address of IPv4 in the table of IPv6 is compared as one of IPv4.
     Some(Ipv6Addr::from(bytes).to_canonical())
 }
 
 /// Returns whether the socket of `entry` occupies `place`, by its address or by any address.
-fn holds(entry: &PortTableLine, place: SocketAddr) -> bool {
+fn occupies_place(entry: &PortTableLine, place: SocketAddr) -> bool {
     let ip = entry.local.ip();
     entry.local.port() == place.port() && (ip == place.ip() || ip.is_unspecified())
 }

@@ -59,6 +59,7 @@ impl ErrorTail {
     pub(super) fn push(&self, bytes: &[u8]) {
         let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend_from_slice(bytes);
+        // The end counts: a traceback says last what went wrong.
         let excess = tail.len().saturating_sub(MAX_TAIL);
         tail.drain(..excess);
     }
@@ -275,6 +276,7 @@ impl PatientWriter {
         std::thread::spawn(move || {
             taken.iter().try_for_each(|line| {
                 (&*stdin).write_all(&line)?;
+                // After the write, so that `passed` never counts bytes that are not in the pipe or read.
                 passed.fetch_add(line.len() as u64, Ordering::SeqCst);
                 (&*stdin).flush()
             })

@@ -182,6 +182,7 @@ impl GreetedConnection {
         let (raw, at) = (output.raw.take(), Some(self.wire.last_arrival()));
         let begun = Some(self.wire.begun_at());
         let is_first = !std::mem::replace(&mut self.has_spoken, true);
+        // The adapter promised silence, and the run may already have judged it as such.
         if self.to_come == Some(0) {
             return Err(AdapterError::Protocol {
                 line: cut(&output.label, 200),
@@ -256,6 +257,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
                 Ok(())
             }
             Err(error) => {
+                // Before the link is closed, which would end the process and hide how it ended itself.
                 let error = self.explain_error(error);
                 self.link.close(wire);
                 Err(error)
@@ -307,6 +309,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
     fn reset_by_message(&mut self) -> Result<(), AdapterError> {
         let (limit, is_timed) = (self.connection.limit, self.model.sts.is_timed());
         let live = self.live()?;
+        // They belong to the run before.
         live.waiting.clear();
         live.wire.write(&ProtocolMessage::Reset(ResetMessage {}))?;
         let ready = await_ready(&mut live.wire, limit, EarlyOutput::OfLastRun)?;
@@ -322,6 +325,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let deadline = Instant::now() + limit;
         let model = Arc::clone(&self.model);
         let live = self.live()?;
+        // What came before the receipt may have been said before the input was taken; the run judges all orders.
         let mut earlier: Vec<ArrivedOutput> = live.waiting.drain(..).collect();
         // Until the receipt says otherwise it may answer as it likes.
         live.to_come = None;
@@ -349,6 +353,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
     fn let_pass(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let live = self.live()?;
         let now = live.virtual_now()?;
+        // One message at an instant: time goes on only when all of them are told.
         if let Some(heard) = live.waiting.pop_front() {
             return Ok(VirtualDelay { now, message: Some(heard) });
         }
@@ -357,6 +362,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let then = Duration::from_nanos(advanced.now_ns);
         let live = self.live()?;
         let message = live.waiting.pop_front();
+        // A clock that is wrong would make every delay after it wrong.
         check_passage(now, then, until, message.is_some())?;
         live.now = Some(then);
         Ok(VirtualDelay { now: then, message })
@@ -483,6 +489,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
         let found = self.next_output(Instant::now()).map_err(|error| self.explain_error(error));
         let found = self.remember_error(found)?;
         if found.is_some() {
+            // What is said without an input changes the system too.
             self.live()?.fresh = false;
         }
         Ok(found)
@@ -490,6 +497,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.live()?.fresh = false;
+        // The system has said all that was to come, so there is nothing to wait for.
         let patience = if self.knows_silence() { Duration::ZERO } else { patience };
         let seen = match self.next_output(Instant::now() + patience) {
             Ok(Some(heard)) => Ok(Observation::Output(heard)),
@@ -593,6 +601,7 @@ fn greet(
         let reason = "virtual time was requested, but the system does not offer it".into();
         return Err(AdapterError::Protocol { line: "hello".into(), reason });
     }
+    // An adapter that does not know of clients would take each connection for a new run.
     if connection.role != ConnectionRole::Sole && !hello.clients {
         let reason = "several clients were requested, but its `hello` has no `\"clients\": true`".into();
         return Err(AdapterError::Protocol { line: "hello".into(), reason });
@@ -679,6 +688,7 @@ pub(super) fn await_ready(
                 });
             }
             (Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)), EarlyOutput::OfLastRun)
+                // A flood of old outputs must not keep the reset from ending.
                 if Instant::now() < deadline => {}
             (Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)), EarlyOutput::OfLastRun)
             | (None, _) => return Err(AdapterError::Late { awaited: AwaitedPart::Ready, limit }),

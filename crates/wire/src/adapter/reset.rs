@@ -84,7 +84,7 @@ fn sleep(pause: Duration, interrupt: Interrupt) -> Result<(), AdapterError> {
     let until = Instant::now() + pause;
     while Instant::now() < until {
         interrupt.check()?;
-        std::thread::sleep(Interrupt::slice(until));
+        std::thread::sleep(Interrupt::next_wait(until));
     }
     Ok(())
 }

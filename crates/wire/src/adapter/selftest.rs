@@ -109,6 +109,7 @@ fn talk(
             let end = goodbye(&mut wire, &mut link, connection.limit);
             checks.take("bye", end, Clone::clone);
         } else if checks.ended {
+            // The end of the connection says nothing; the exit status of the process often does.
             checks.explain(link.status(LAST_BREATH));
         }
         link.close(wire);
@@ -219,6 +220,7 @@ impl SelfTest<'_> {
                     let note = format!("sent after {}, then {outputs} outputs", shown(took));
                     self.checks.add(&name, CheckState::Ok, note);
                 }
+                // A made-up input may well be refused in the initial state: refusing it properly is what is checked.
                 Err(AdapterError::Refused(reason)) => {
                     self.checks.add(&name, CheckState::Ok, format!("refused: {reason}"));
                 }
@@ -317,6 +319,7 @@ fn goodbye(
         match wire.next_message(deadline) {
             Err(AdapterError::Ended { .. } | AdapterError::Closed) => break,
             Err(error) => return Err(error),
+            // What was on its way when goodbye was said.
             Ok(Some(ProtocolMessage::Output(_))) if Instant::now() < deadline => (),
             Ok(Some(other)) => return Err(out_of_place(&other)),
             Ok(None) => return Err(AdapterError::Late { awaited: AwaitedPart::Bye, limit }),

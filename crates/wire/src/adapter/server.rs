@@ -86,6 +86,7 @@ impl SystemServer {
     pub fn start(config: ServerConfig, interrupt: Interrupt) -> Result<Self, AdapterError> {
         let tail = ErrorTail::default();
         let mut server = Self { config, interrupt, child: None, is_in_background: false, tail };
+        // Before the start: afterwards nobody could tell who listens there.
         server.refuse_strangers()?;
         server.launch()?;
         Ok(server)
@@ -136,6 +137,7 @@ impl SystemServer {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let Some(child) = &self.child else { return true };
+        // A command that only starts a daemon ends at once; the server is then among the others.
         !self.is_in_background && child.has_exited() && !child.has_others()
     }
 
@@ -192,6 +194,8 @@ impl SystemServer {
             match self.wait_until_ready(said.as_ref()) {
                 Ok(()) => return Ok(()),
                 Err(NotReady::Other(error)) => return Err(error),
+                // It could not bind its port while the kernel remembers connections of the one before (TIME_WAIT):
+                // wait and try again.
                 Err(NotReady::Ended) if !self.lingers() => return Err(self.ended_early()),
                 Err(NotReady::Ended) => self.await_lingering(deadline)?,
             }
@@ -236,6 +240,7 @@ impl SystemServer {
         self.child = Some(child);
         if let Some(stderr) = streams.stderr {
             let tail = self.tail.clone();
+            // Read to the end by a thread, or the server would block when the pipe is full.
             thread::spawn(move || keep_tail(stderr, &tail));
         }
         let wanted = match &self.config.ready {
@@ -250,6 +255,7 @@ impl SystemServer {
         loop {
             // Looked at first: what was ready and has ended since is not ready.
             let exit = self.child.as_ref().and_then(GuardedChild::exit);
+            // A command that ended well and left a process has put the server into the background, which is fine.
             let is_gone = exit.is_some() && !self.child.as_ref().is_some_and(GuardedChild::has_others);
             if is_gone && exit == Some(ChildExit::Badly) {
                 return Err(NotReady::Ended);
@@ -292,7 +298,7 @@ impl SystemServer {
         match address.state() {
             PortState::Listening => true,
             PortState::Closed if elapsed < self.config.limit / 2 => false,
-            PortState::Closed | PortState::Unknown => address.accepts(),
+            PortState::Closed | PortState::Unknown => address.accepts_connections(),
         }
     }
 
@@ -355,6 +361,8 @@ pub(super) fn run_command(
     if !child.has_exited() {
         return Err(failed(format!("it did not end within {} ms", limit.as_millis())));
     }
+    // What the command has left running in its group ends with it; what left the group lives on, as `start_loosely`
+    // says.
     let status = child.kill_all();
     if status.is_some_and(|status| status.success()) {
         return Ok(());

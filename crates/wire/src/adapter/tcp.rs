@@ -134,6 +134,7 @@ impl TcpConnection {
     fn tcp_channel(&self, address: &str) -> Result<AdapterChannel, AdapterError> {
         let (name, limit) = (address.to_owned(), self.limit);
         let stream = self.connect_in_thread(move || connect_within(&name, limit))?;
+        // Without the delay of small packets (Nagle), which would add to every measured latency.
         let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(limit)));
         prepared.map_err(|error| self.start_error(&error))?;
         let Some(tls) = &self.tls else { return Ok(AdapterChannel::Plain(stream)) };
@@ -164,12 +165,16 @@ impl TcpConnection {
 
     /// Connects afresh and returns the source of incoming bytes and the writer of outgoing ones.
     pub(super) fn streams(&mut self) -> Result<(Box<dyn ByteSource>, AdapterChannel), AdapterError> {
+        // The connection of the run before is ended first: a server that serves one client would refuse the new
+        // one.
         self.hang_up();
         let stream = self.channel()?;
         let reader = stream.try_clone().map_err(|error| self.start_error(&error))?;
         let writer = stream.try_clone().map_err(|error| self.start_error(&error))?;
         self.stream = Some(stream);
         let source: Box<dyn ByteSource> = if self.is_timed {
+            // Stamped by a thread that does nothing but read: in a timed model the instant of arrival is part of
+            // what is judged.
             Box::new(PipeSource::new(reader))
         } else {
             Box::new(SocketSource::new(reader))
@@ -217,6 +222,7 @@ impl SystemLink for TcpConnection {
 
     fn close(&mut self, mut wire: ProtocolWire) {
         let Some(stream) = self.stream.take() else { return };
+        // The end of our side first, and then the system has a moment to say what it still has to.
         stream.shutdown(Shutdown::Write).ok();
         wire.wait_for_end(CLOSE_GRACE);
         stream.hang_up();
@@ -247,6 +253,7 @@ pub(super) fn hang_up(stream: &TcpStream) {
 /// Returns whether the peer has closed the connection; reads and drops the bytes before that, at most [`MAX_DROPPED`]
 /// reads of them.
 fn has_hung_up(mut stream: &TcpStream) -> bool {
+    // Not set back: the connection is closed right after this.
     if stream.set_nonblocking(true).is_err() {
         return false;
     }

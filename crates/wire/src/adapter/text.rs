@@ -186,6 +186,7 @@ impl TextAdapter {
             what: "the codec".into(),
             reason: StartProblem::Description(bad.to_string()),
         };
+        // Inputs that only open or close the connection send nothing, and need no template.
         let sending = protocol.sending_model(&model).map_err(wrong)?;
         let codec = protocol.words.codec(&sending).map_err(wrong)?;
         let bad_step = |error: regex::Error| AdapterError::Start {
@@ -307,6 +308,7 @@ impl TextAdapter {
 
     /// Returns the next message: of a connection that was closed, then of the one that is open.
     fn next_frame(&mut self, deadline: Instant) -> Result<Option<ArrivedFrame>, AdapterError> {
+        // What arrived before a connection was closed was said, and is judged first.
         if let Some(frame) = self.left.pop_front() {
             return Ok(Some(frame));
         }
@@ -405,6 +407,7 @@ impl TextAdapter {
                 self.status(EXIT_GRACE).map_or(error, AdapterError::from)
             }
             AdapterError::HalfMessage { line, cut } => {
+                // Half a message is no matter of the connection: the system said something that nobody can read.
                 let status = self.status(EXIT_GRACE).map(|status| format!(" ({status})"));
                 let reason = format!("half a message: {cut}{}", status.unwrap_or_default());
                 AdapterError::Unreadable { line, reason }
@@ -418,6 +421,7 @@ impl TextAdapter {
         if self.live.is_none() {
             return;
         }
+        // A program that ends well after its conversation has done what it should.
         if let Some(status) = self.status(Duration::ZERO).filter(|status| !status.success()) {
             self.ends.count_end(&format!("the system ended by itself after a run: {status}"));
         }
@@ -446,6 +450,7 @@ impl TextAdapter {
     fn begin_run(&mut self) -> Result<(), AdapterError> {
         (self.live, self.absence) = (None, Absence::NotRunning);
         self.left.clear();
+        // Without a reset there is nothing to connect for.
         if self.protocol.starts_disconnected && self.protocol.reset.is_empty() {
             return self.begin_disconnected();
         }
@@ -454,6 +459,7 @@ impl TextAdapter {
         self.take_steps(StepsOf::Connection)?;
         self.take_steps(StepsOf::Reset)?;
         if self.protocol.starts_disconnected {
+            // The reset needed a connection, but the run begins without one.
             self.disconnect(Disconnection::Clean)?;
             self.left.clear();
             self.absence = Absence::Disconnected { is_unsettled: true };
@@ -463,10 +469,10 @@ impl TextAdapter {
 
     /// Takes the steps of a conversation without the model.
     fn take_steps(&mut self, of: StepsOf) -> Result<(), AdapterError> {
-        (0..self.steps(of).len()).try_for_each(|at| self.take_step(of, at))
+        (0..self.conversation_steps(of).len()).try_for_each(|at| self.take_step(of, at))
     }
 
-    fn steps(&self, of: StepsOf) -> &[ResetStep] {
+    fn conversation_steps(&self, of: StepsOf) -> &[ResetStep] {
         match of {
             StepsOf::Connection => &self.protocol.on_connect,
             StepsOf::Reset => &self.protocol.reset,
@@ -504,7 +510,7 @@ impl TextAdapter {
 
     /// Sends the text of a step, if it has one, and waits for its answer, which must be the one expected.
     fn take_step(&mut self, of: StepsOf, at: usize) -> Result<(), AdapterError> {
-        let ResetStep { send, expect } = self.steps(of)[at].clone();
+        let ResetStep { send, expect } = self.conversation_steps(of)[at].clone();
         match (&send, &self.codec) {
             (None, _) => (),
             (Some(text), TextAdapterCodec::Text(_)) => self.write(&self.append_end_mark(text))?,
@@ -516,6 +522,7 @@ impl TextAdapter {
         self.live()?.has_spoken = true;
         let is_accepted = match (self.step_answer(of, at), &self.codec) {
             (Some(pattern), _) => pattern.is_match(&answer),
+            // Without an expectation anything is right but what is an error in most protocols.
             (None, TextAdapterCodec::Text(_)) => !reads_like_error(&answer),
             (None, TextAdapterCodec::Binary(_)) => true,
         };
@@ -556,6 +563,8 @@ impl Adapter for TextAdapter {
         let mut raw = None;
         // A system that has refused the connection is sent nothing; that it has is seen next.
         if let (Some((bytes, text)), true) = (outgoing, self.live.is_some()) {
+            // The first input may lie in the pipe while the program still starts: waiting here keeps that time out
+            // of the latency.
             let written = self.write_and_flush(&bytes).and_then(|()| self.await_start());
             self.remember_error(written)?;
             raw = Some(text);
@@ -609,6 +618,7 @@ impl Adapter for TextAdapter {
         let Some(effect) = self.connection_input(input) else { return false };
         let loses = match effect.disconnects {
             Some(Disconnection::Abrupt) => true,
+            // A clean end loses nothing unless the system hung up first.
             Some(Disconnection::Clean) => !self.link.is_connected(),
             None => false,
         };

@@ -146,13 +146,16 @@ impl Tls {
         let name = ServerName::try_from(name.clone()).map_err(|_| HandshakeError::Name(name))?;
         let mut connection =
             ClientConnection::new(Arc::clone(&self.config), name).map_err(io::Error::other)?;
+        // Without a limit a write never waits with the connection locked; `SENT_AT_ONCE` bounds what is taken out
+        // at once.
         connection.set_buffer_limit(None);
         let deadline = Instant::now() + limit;
         while connection.is_handshaking() {
             if interrupt.is_set() || Instant::now() >= deadline {
                 return Err(HandshakeError::TimedOut);
             }
-            let wait = Interrupt::slice(deadline).max(Duration::from_millis(1));
+            // A read time-out of zero is an error.
+            let wait = Interrupt::next_wait(deadline).max(Duration::from_millis(1));
             stream.set_read_timeout(Some(wait))?;
             match connection.complete_io(&mut stream) {
                 Ok(_) => (),
@@ -357,6 +360,7 @@ impl TlsStream {
     /// Sends what is encrypted; what a socket does not take stays in `unsent`, before all that comes later.
     fn send_from(&self, unsent: &mut Vec<u8>) -> io::Result<()> {
         loop {
+            // Locked only while bytes are encrypted, not while the socket takes them: reading goes on meanwhile.
             let mut connection = lock(&self.connection);
             while connection.wants_write() && unsent.len() < SENT_AT_ONCE {
                 connection.write_tls(unsent)?;
@@ -389,6 +393,7 @@ impl TlsStream {
         let mut connection = lock(&self.connection);
         let mut has_ended = false;
         loop {
+            // First what is there already: `read_tls` refuses more while its buffers are full.
             let state = connection.process_new_packets().map_err(io::Error::other)?;
             let from = self.plain.len();
             self.plain.resize(from + state.plaintext_bytes_to_read(), 0);
@@ -416,6 +421,7 @@ impl Read for TlsStream {
                 self.given += count;
                 return Ok(count);
             }
+            // All was given out, so the room of a large message is freed.
             (self.plain, self.given) = (Vec::new(), 0);
             if has_ended {
                 return Ok(0);

@@ -49,7 +49,8 @@ impl UdpConnection {
 
     /// Makes a new socket; fails if nobody holds the port of a system on this machine.
     pub(super) fn open(&self) -> Result<(Datagrams, DatagramWriter), AdapterError> {
-        let place = self.resolve()?;
+        let place = self.resolve_address()?;
+        // A datagram to nobody vanishes without an error on some systems, and would look like silence.
         if self.is_gone() {
             return Err(self.start_error(&io::ErrorKind::ConnectionRefused.into()));
         }
@@ -85,7 +86,7 @@ impl UdpConnection {
     }
 
     /// Returns the first address that the name stands for; in a thread, so that waiting can be interrupted.
-    fn resolve(&self) -> Result<SocketAddr, AdapterError> {
+    fn resolve_address(&self) -> Result<SocketAddr, AdapterError> {
         let (sender, resolved) = sync_channel(1);
         let address = self.address.clone();
         std::thread::spawn(move || sender.send(address.to_socket_addrs().map(|mut all| all.next())));
@@ -105,6 +106,7 @@ fn connect_socket(place: SocketAddr) -> io::Result<UdpSocket> {
         SocketAddr::V4(_) => UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?,
         SocketAddr::V6(_) => UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0))?,
     };
+    // Connected, the kernel drops datagrams from elsewhere and reports an unreachable port.
     socket.connect(place)?;
     Ok(socket)
 }
@@ -144,7 +146,7 @@ impl Datagrams {
         let is_look = deadline <= Instant::now();
         loop {
             self.interrupt.check()?;
-            let wait = if is_look { Duration::ZERO } else { Interrupt::slice(deadline) };
+            let wait = if is_look { Duration::ZERO } else { Interrupt::next_wait(deadline) };
             match self.receive(wait) {
                 Ok(Some((arrived, bytes))) if bytes.len() > max_message() => {
                     self.arrived = arrived;
@@ -158,6 +160,7 @@ impl Datagrams {
                 }
                 Ok(None) if is_look || Instant::now() >= deadline => return Ok(None),
                 Ok(None) => (),
+                // An ICMP message: nobody holds the port any more.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                     return Err(unreachable_error(&self.address));
                 }
@@ -176,6 +179,7 @@ impl Datagrams {
                     socket.set_nonblocking(false)?;
                     received
                 } else {
+                    // Set only where it changes, as it is a system call for every look.
                     if *set != Some(wait) {
                         socket.set_read_timeout(Some(wait))?;
                         *set = Some(wait);

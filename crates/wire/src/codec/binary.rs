@@ -98,8 +98,10 @@ impl BinaryCodec {
     /// # Errors
     /// If something is missing or wrong; the error names the message.
     pub fn new(config: &BinaryConfig, model: &Model) -> Result<Self, BadProtocol> {
-        complete(model, GateKind::Input, &config.inputs)?;
-        complete(model, GateKind::Output, &config.outputs)?;
+        // After this every message has a layout, and every field a place of the right form, which `encode`
+        // and `decode` rely on.
+        check_completeness(model, GateKind::Input, &config.inputs)?;
+        check_completeness(model, GateKind::Output, &config.outputs)?;
         Ok(Self { config: config.clone() })
     }
 
@@ -128,18 +130,25 @@ impl BinaryCodec {
     /// If no layout fits, or a value does not fit its field.
     pub fn decode(&self, model: &Model, bytes: &[u8]) -> Result<Label, Undecodable> {
         let mut misfits = Vec::new();
+        // The first layout that fits decides, even if a number in it stands for no value: that is then an error of
+        // the system rather than a reason to try the others.
         for (name, layout) in &self.config.outputs {
             match layout.decode(bytes) {
-                Ok(fields) => return label(model, name, layout, &fields),
+                Ok(fields) => return read_label(model, name, layout, &fields),
                 Err(misfit) => misfits.push(format!("`{name}` {misfit}")),
             }
         }
+        // Cut to a few lines on a screen: there is a reason for each layout.
         Err(cut(&format!("no layout fits ({})", misfits.join("; ")), 600).into())
     }
 }
 
 /// Checks that every message of this kind has a layout that fits it, and that every layout has a message.
-fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) -> Result<(), BadProtocol> {
+fn check_completeness(
+    model: &Model,
+    kind: GateKind,
+    layouts: &[(String, MessageLayout)],
+) -> Result<(), BadProtocol> {
     let (table, direction) =
         if kind == GateKind::Input { ("inputs", "input") } else { ("outputs", "output") };
     for (name, layout) in layouts {
@@ -147,7 +156,7 @@ fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) 
         let gate = gate_named(model, name, kind);
         let none = || ProtocolProblem::NoMessage { direction, name: name.clone() };
         let gate = gate.ok_or_else(|| wrong(none()))?;
-        fits(model, gate, layout)
+        check_fields_fit(model, gate, layout)
             .map_err(|problem| wrong(ProtocolProblem::for_message(direction, name, problem)))?;
     }
     let has = |gate: &&Gate| layouts.iter().any(|(name, _)| **name == *gate.name);
@@ -169,7 +178,7 @@ fn gate_named<'m>(model: &'m Model, name: &str, kind: GateKind) -> Option<&'m Ga
 }
 
 /// Checks that the fields of a message are those of its layout, and of sorts that can be written so.
-fn fits(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), ProtocolProblem> {
+fn check_fields_fit(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), ProtocolProblem> {
     let sort_of = |name: &str| {
         let infos = gate.fields.iter().map(|&field| model.pool.var_info(field));
         infos.into_iter().find(|info| *info.name == *name).map(|info| info.sort)
@@ -198,6 +207,7 @@ fn can_be(model: &Model, sort: Sort, shape: FieldShape<'_>) -> Result<(), FieldM
             }
             let is_known = |name: &str| ctors.iter().any(|ctor| *ctor.name == *name);
             let is_given = |name: &str| names.is_empty() || names.iter().any(|(other, _)| other == name);
+            // The first mistake in either direction: a name that is no case, a case that has no number.
             match (
                 names.iter().find(|(name, _)| !is_known(name)),
                 ctors.iter().find(|ctor| !is_given(&ctor.name)),
@@ -230,6 +240,7 @@ fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutVa
         }
         (Value::Data(data), FieldShape::Number(names)) => {
             let name = &model.pool.data(data.data).ctors[data.ctor as usize].name;
+            // Without names the number of a case is its position, from 0.
             let named = names.iter().find(|(other, _)| **other == **name).map(|(_, number)| *number);
             Ok(LayoutValue::Number(named.unwrap_or_else(|| data.ctor.into())))
         }
@@ -245,7 +256,7 @@ fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutVa
 }
 
 /// Returns the output `name` with the values that were read.
-fn label(
+fn read_label(
     model: &Model,
     name: &str,
     layout: &MessageLayout,
@@ -258,14 +269,14 @@ fn label(
         let datum = found.iter().find(|(other, _)| *other == &*info.name).map(|(_, datum)| datum);
         let shape = layout.fields().find(|(other, _)| *other == &*info.name).map(|(_, shape)| shape);
         let found = datum.zip(shape).ok_or(UnreadField::Nothing);
-        let read = found.and_then(|(datum, shape)| value(model, info.sort, datum, shape));
+        let read = found.and_then(|(datum, shape)| read_value(model, info.sort, datum, shape));
         values.push(read.map_err(|problem| format!("`{name}.{}`: {problem}", info.name))?);
     }
     Label::message(&model.sts, id, values).ok_or_else(|| format!("`{name}` is no message").into())
 }
 
 /// Returns the value of `sort` that was found in its place.
-fn value(
+fn read_value(
     model: &Model,
     sort: Sort,
     datum: &LayoutValue,
@@ -274,6 +285,8 @@ fn value(
     let none = |n: &i128| UnreadField::NoValue { sort: model.pool.show_sort(sort), found: *n };
     match (sort, datum, shape) {
         (Sort::Bool, LayoutValue::Number(n @ (0 | 1)), _) => Ok(Value::Bool(*n == 1)),
+        // The range is not looked at: a number out of range is a label that the monitor forbids, not an unreadable
+        // one.
         (Sort::Int | Sort::Range { .. }, LayoutValue::Number(n), _) => {
             n.to_string().parse::<Int>().map(Value::Int).map_err(|_| none(n))
         }

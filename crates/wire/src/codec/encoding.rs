@@ -19,7 +19,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_S
 use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::sort::{DataKind, Sort};
+use ioxide_model::sort::{CollectionKind, DataKind, Sort};
 use ioxide_model::sts::Model;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
@@ -77,9 +77,13 @@ impl FieldEncoding {
         match (sort, self) {
             (Sort::Data(id), _) => {
                 let data = pool.data(id);
+                // An option has the cases `none` and `some`, in this order; the encoding is for the value in
+                // `some`.
                 let inner = data.ctors.get(1).and_then(|some| some.fields.first());
                 data.kind == DataKind::Option && inner.is_some_and(|field| self.fits(pool, field.sort))
             }
+            // Nothing would say whether it is for the keys or the values of a map.
+            (Sort::Collection(id), _) if pool.collection(id).kind == CollectionKind::Map => false,
             (Sort::Collection(id), _) => self.fits(pool, pool.collection(id).item),
             (Sort::Str, Self::Base64 | Self::Base64Url | Self::Hex | Self::Percent) => true,
             (Sort::Str, _) => false,
@@ -95,6 +99,7 @@ impl FieldEncoding {
         Ok(match (value, self) {
             (Value::Data(data), _) if pool.data(data.data).kind == DataKind::Option => {
                 let args = data.args.iter().map(|arg| self.encode(pool, arg)).collect::<Result<_, _>>()?;
+                // `none` has no arguments and stays as it is.
                 Value::Data(DataValue { args, ..data.clone() })
             }
             (Value::Collection(items), _) => self.encode_items(pool, items)?,
@@ -110,10 +115,12 @@ impl FieldEncoding {
             }
             (_, Self::Milliseconds) => {
                 let n = &seconds() * &Rational::from(1000);
+                // A whole number is written without `.0`: many services read an integer here and refuse a fraction.
                 if n.is_integer() { Value::Int(n.floor()) } else { Value::Real(n) }
             }
             (_, Self::Duration) => Value::str(&format!("{}s", decimal(&seconds())?)),
             (_, Self::IsoDuration) => Value::str(&time::iso_duration(&decimal(&seconds())?)),
+            // `fits` let through no other pair of sort and encoding, so this is a value that needs none.
             (other, _) => other.clone(),
         })
     }
@@ -125,6 +132,7 @@ impl FieldEncoding {
         let items = match &items.items {
             Items::List(list) => CollectionValue { sort: items.sort, items: Items::List(all(list)?) },
             Items::Set(list) => CollectionValue { sort: items.sort, items: Items::Set(all(list)?) },
+            // A map has no encoding, see `fits`.
             Items::Map(_) => items.clone(),
         };
         Ok(Value::Collection(items))
@@ -132,6 +140,8 @@ impl FieldEncoding {
 
     /// Returns `json`, as the system wrote it, as the JSON of a value of `sort`.
     fn decode(self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Json, BadEncoding> {
+        // The result is JSON in the form of the model, which `JsonForm` reads as if the system had written it so:
+        // shapes inside options, lists and sets are decoded first, one encoding for all items.
         let wrong = || BadEncoding { encoding: self.name(), found: cut(&plain(json), 60) };
         match (sort, json) {
             (Sort::Data(_), Json::Null) => return Ok(Json::Null),
@@ -150,8 +160,10 @@ impl FieldEncoding {
         let string =
             |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok()).map(Json::String);
         let number = |seconds: Option<Rational>| seconds.and_then(|n| number_json(sort, &n));
+        // From here on `sort` is a plain one, and whatever is `None` in the end did not have the encoding.
         let found = match self {
             Self::Text if sort == Sort::Bool => text.and_then(|text| text.parse().ok()).map(Json::Bool),
+            // `check_digits` bounds the length of a number before anything computes with it.
             Self::Text => text.and_then(|text| check_digits(text).ok()?.parse().ok()).map(Json::Number),
             Self::Base64 => string(text.and_then(|text| decode_base64(text, [STANDARD, STANDARD_NO_PAD]))),
             Self::Base64Url => string(text.and_then(|text| decode_base64(text, [URL_SAFE, URL_SAFE_NO_PAD]))),
@@ -270,6 +282,7 @@ impl FieldEncodings {
     /// If an encoding cannot write its value.
     pub(super) fn encode_label(&self, model: &Model, label: &Label) -> Result<Label, UnwritableMessage> {
         let Label::Input(gate, values) = label else { return Ok(label.clone()) };
+        // Most protocols have no encodings; a message is then not taken apart.
         if self.0.is_empty() {
             return Ok(label.clone());
         }
@@ -282,7 +295,7 @@ impl FieldEncodings {
     }
 
     /// Returns whether the field at `place` has an encoding.
-    pub(super) fn has(&self, place: &str) -> bool {
+    pub(super) fn has_encoding(&self, place: &str) -> bool {
         self.0.contains_key(place)
     }
 
@@ -309,6 +322,8 @@ fn field_sorts(model: &Model, place: &str) -> Vec<Sort> {
     let Some((owner, field)) = place.rsplit_once('.') else { return Vec::new() };
     let messages = model.sts.gates.iter().filter(|gate| *gate.name == *owner).flat_map(|gate| &gate.fields);
     let messages = messages.map(|&var| model.pool.var_info(var)).filter(|info| *info.name == *field);
+    // The name of a record stands for the record, in an enum that of a case does; options have no names of their
+    // own.
     let owners = model.pool.data_types().flat_map(|(_, data)| {
         let is_owner = move |name: &str| match data.kind {
             DataKind::Record => *data.name == *owner,
@@ -332,6 +347,7 @@ fn decimal(n: &Rational) -> Result<String, UnwritableMessage> {
 
 /// Returns a number as JSON; an `int` has no fraction.
 fn number_json(sort: Sort, n: &Rational) -> Option<Json> {
+    // The promise above: a fraction of a second that an `int` cannot hold is cut off.
     let text = if sort == Sort::Real { decimal(n).ok()? } else { n.floor().to_string() };
     text.parse().ok().map(Json::Number)
 }

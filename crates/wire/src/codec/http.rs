@@ -111,21 +111,21 @@ impl HttpCodec {
         config.json.encodings.check(model).map_err(|bad| BadProtocol::table("encodings", bad))?;
         let mut codec = Self { base: base.to_owned(), inputs: Vec::new(), outputs: Vec::new(), form };
         for (name, request) in &config.inputs {
-            let prepared = input(model, name, request, config);
+            let prepared = prepare_input(model, name, request, config);
             let prepared = prepared.map_err(|problem| BadProtocol::message("inputs", name, problem))?;
             codec.inputs.push((name.clone(), prepared));
         }
         for (name, answer) in &config.outputs {
-            let answer = output(model, name, answer);
+            let answer = prepare_output(model, name, answer);
             let answer = answer.map_err(|problem| BadProtocol::message("outputs", name, problem))?;
             codec.outputs.push((name.clone(), answer));
         }
-        codec.complete(model)?;
+        codec.check_completeness(model)?;
         Ok(codec)
     }
 
     /// Checks that every message of the model has a description.
-    fn complete(&self, model: &Model) -> Result<(), BadProtocol> {
+    fn check_completeness(&self, model: &Model) -> Result<(), BadProtocol> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
             // How the connection ended is not read from it.
@@ -161,6 +161,7 @@ impl HttpCodec {
         let Some((_, prepared)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
             return Err(UnwritableMessage::Undescribed { what: "request", name: name.to_string() });
         };
+        // Encodings first: templates, headers and bodies then all write the same text.
         let label = &self.form.encodings().encode_label(model, label)?;
         let filled =
             prepared.fill(&self.base, TemplateValues { model, label, form: &self.form, captured })?;
@@ -181,13 +182,18 @@ impl HttpCodec {
         to: Option<&str>,
     ) -> Result<Label, Undecodable> {
         let mut reasons = Vec::new();
+        // The first output that fits is taken, in the order of the project file. A body that cannot be read, or a
+        // value that does not fit its field, ends the search: it would otherwise be reported as an unknown answer.
         for (name, answer) in &self.outputs {
             match answer.decode(model, &self.form, name, response, to)? {
                 AnswerFit::Label(label) => return Ok(label),
                 AnswerFit::Other(reason) => reasons.push(format!("{name}: {reason}")),
+                // Its status or its input excludes it; naming all of these would bury the reasons that help.
                 AnswerFit::Elsewhere => (),
             }
         }
+        // No output came near: then the statuses that were expected for this request say most. Sorted and without
+        // doubles.
         let statuses = self.outputs.iter().flat_map(|(_, answer)| answer.statuses_to(to));
         let statuses: Vec<String> = statuses.collect::<BTreeSet<String>>().into_iter().collect();
         match (reasons.is_empty(), to) {
@@ -212,7 +218,7 @@ impl HttpCodec {
 }
 
 /// Prepares the request of an input; its fields must be those of the message.
-fn input(
+fn prepare_input(
     model: &Model,
     name: &str,
     request: &RequestConfig,
@@ -233,7 +239,7 @@ fn input(
 }
 
 /// Prepares the reader of an output; its fields must be those of the message.
-fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, ProtocolProblem> {
+fn prepare_output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, ProtocolProblem> {
     let answer =
         AnswerReader::new(answer).map_err(|problem| ProtocolProblem::for_message("output", name, problem))?;
     check_fields(model, name, GateKind::Output, answer.fields().into_iter())?;

@@ -90,6 +90,7 @@ impl JsonForm {
     /// # Errors
     /// The first name or text that means nothing.
     pub fn new(config: &JsonFormConfig, model: &Model) -> Result<Self, BadJsonForm> {
+        // A name that the model does not have is a mistake in the project file; unchecked, it would change nothing.
         check_names(config, &model.pool)?;
         let set = |names: &[String]| names.iter().cloned().collect();
         let case = |(name, text): &(String, String)| {
@@ -178,14 +179,19 @@ impl JsonForm {
         let Some(ctor) = data.ctors.get(value.ctor as usize) else { return Json::Null };
         match (data.kind, &*value.args) {
             (DataKind::Option, [inner, ..]) => {
+                // `null` cannot say which of two nested options is `none`, so the inner one stands in an object:
+                // `{"some": ..}`.
                 let is_nested = ctor.fields.first().is_some_and(|field| is_option(pool, field.sort));
                 let inner = self.write(pool, inner);
                 if is_nested { wrap_in_object(&ctor.name, inner) } else { inner }
             }
             (DataKind::Record, [Value::Str(text)]) if self.text.contains(&*data.name) => {
+                // The value stands for any JSON. A model can also choose a text that is none: it is sent as a
+                // string.
                 serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.to_string()))
             }
             (DataKind::Record, args) => self.write_members(pool, data, ctor, args),
+            // `check_names` ensures that the cases of an untagged enum have at most one field.
             (DataKind::Enum, [inner]) if self.untagged.contains(&*data.name) => self.write(pool, inner),
             (DataKind::Enum, []) => {
                 let written = self.cases.get(&*ctor.name).cloned();
@@ -215,11 +221,12 @@ impl JsonForm {
     ) -> Option<(String, Json)> {
         let is_none =
             is_option(pool, field.sort) && matches!(value, Value::Data(value) if value.args.is_empty());
+        // `null` and `absent` speak of one place and beat `open`, which speaks of all.
         let is_left_out = self.absent.contains(&place) || self.is_open && !self.null.contains(&place);
         let name = self.names.get(&place).cloned().unwrap_or_else(|| field.name.to_string());
         // What an encoding cannot write is written without it, for the system to refuse.
         let written = |value: &Value| match self.encodings.encode(pool, &place, value) {
-            Ok(encoded) if self.encodings.has(&place) => self.write(pool, &encoded),
+            Ok(encoded) if self.encodings.has_encoding(&place) => self.write(pool, &encoded),
             _ => self.write(pool, value),
         };
         (!is_none || !is_left_out).then(|| (name, written(value)))

@@ -83,14 +83,17 @@ impl fmt::Display for Overlap {
 /// Returns the outputs that share texts with others, or that `more` hides.
 #[must_use]
 pub fn of_texts(config: &TextConfig) -> Vec<Overlap> {
-    let more = config.more.iter().map(|more| ("more", machine(more)));
-    let outputs = config.outputs.iter().map(|(name, pattern)| (name.as_str(), machine(pattern)));
+    let more = config.more.iter().map(|more| ("more", build_automaton(more)));
+    let outputs = config.outputs.iter().map(|(name, pattern)| (name.as_str(), build_automaton(pattern)));
     let all: Vec<_> = more.chain(outputs).collect();
     let mut found = Vec::new();
     for (n, (later, second)) in all.iter().enumerate() {
         for (earlier, first) in &all[..n] {
-            let relation =
-                first.as_ref().zip(second.as_ref()).and_then(|(first, second)| relation(first, second));
+            // `None` if one automaton is too large: nothing is known then, and nothing is reported.
+            let relation = first
+                .as_ref()
+                .zip(second.as_ref())
+                .and_then(|(first, second)| compare_patterns(first, second));
             let shared = match relation {
                 Some(PatternRelation { both: Some(_), only_second: false, .. }) => SharedTexts::All,
                 // What `more` hides of an output in part is how multi-line answers are written.
@@ -125,9 +128,10 @@ pub fn of_layouts(config: &BinaryConfig) -> Vec<Overlap> {
 type PatternMachine = dense::DFA<Vec<u32>>;
 
 /// Returns the automaton of a whole-text pattern, `None` if it is too large.
-fn machine(pattern: &str) -> Option<PatternMachine> {
+fn build_automaton(pattern: &str) -> Option<PatternMachine> {
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
+        // Acceleration serves searches; this automaton is walked byte by byte.
         .accelerate(false)
         .dfa_size_limit(Some(MAX_SIZE))
         .determinize_size_limit(Some(MAX_SIZE));
@@ -143,9 +147,10 @@ struct PatternRelation {
 }
 
 /// Computes the relation of two patterns; `None` if it cannot be decided within bounds.
-fn relation(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRelation> {
+fn compare_patterns(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRelation> {
     let input = Input::new("").anchored(Anchored::Yes);
     let start = (first.start_state_forward(&input).ok()?, second.start_state_forward(&input).ok()?);
+    // Bytes of one class lead to the same states in both automata, so one of each class is enough.
     let bytes = representatives(first, second);
     let mut relation = PatternRelation::default();
     // Every pair with the pair and byte it was reached by; broadest first, so a text is a shortest one.
@@ -155,7 +160,8 @@ fn relation(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRe
         let ((a, b), _) = seen.get_index(at)?;
         let (a, b) = (*a, *b);
         match (is_end(first, a), is_end(second, b)) {
-            (true, true) if relation.both.is_none() => relation.both = Some(text_of(&seen, at)),
+            (true, true) if relation.both.is_none() => relation.both = Some(shortest_text(&seen, at)),
+            // Exact only when all reachable pairs were seen, which is when the loop ends by itself.
             (true, false) => relation.only_first = true,
             (false, true) => relation.only_second = true,
             (true, true) | (false, false) => (),
@@ -165,6 +171,8 @@ fn relation(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRe
             if first.is_quit_state(next.0) || second.is_quit_state(next.1) || seen.len() > MAX_PAIRS {
                 return None;
             }
+            // No text that goes on here is in either set. If one of the two lives, texts of that one alone are
+            // still found.
             if first.is_dead_state(next.0) && second.is_dead_state(next.1) {
                 continue;
             }
@@ -181,11 +189,13 @@ fn relation(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRe
 }
 
 fn is_end(machine: &PatternMachine, state: StateID) -> bool {
+    // A match is reported one step late, by the step for the end of the text.
     machine.is_match_state(machine.next_eoi_state(state))
 }
 
 /// Returns one byte of every class that the two automata distinguish, plain ones first.
 fn representatives(first: &PatternMachine, second: &PatternMachine) -> Vec<u8> {
+    // Letters before signs before control characters: the text of a warning is to be readable.
     let plain = (b'a'..=b'z').chain(b'0'..=b'9').chain(b' '..=b'~');
     let mut kinds = IndexMap::new();
     for byte in plain.chain(0..=255) {
@@ -194,7 +204,7 @@ fn representatives(first: &PatternMachine, second: &PatternMachine) -> Vec<u8> {
     kinds.into_values().collect()
 }
 
-fn text_of(seen: &IndexMap<(StateID, StateID), Option<(usize, u8)>>, mut at: usize) -> String {
+fn shortest_text(seen: &IndexMap<(StateID, StateID), Option<(usize, u8)>>, mut at: usize) -> String {
     let mut bytes = Vec::new();
     while let Some((_, Some((before, byte)))) = seen.get_index(at) {
         bytes.push(*byte);
@@ -226,6 +236,8 @@ fn takes_all_of(answer: &AnswerConfig, other: &AnswerConfig) -> bool {
     };
     let asks_no_more =
         |own: &[(String, String)], others: &[(String, String)]| own.iter().all(|one| others.contains(one));
+    // Each condition separately asks no more than the one of `other`. This is sufficient, not necessary: `2xx` and
+    // `200` are compared as texts, patterns are not compared at all unless they are equal.
     has_all(&answer.to, &other.to)
         && has_all(&answer.status, &other.status)
         && answer.except.iter().all(|status| other.except.contains(status))
@@ -277,8 +289,8 @@ mod tests {
         }
         for first in patterns {
             for second in patterns {
-                let (a, b) = (machine(first).unwrap(), machine(second).unwrap());
-                let found = relation(&a, &b).unwrap();
+                let (a, b) = (build_automaton(first).unwrap(), build_automaton(second).unwrap());
+                let found = compare_patterns(&a, &b).unwrap();
                 let regex = |text: &str| regex::Regex::new(&format!("\\A(?:{text})\\z")).unwrap();
                 let (a, b) = (regex(first), regex(second));
                 let any = |wanted: (bool, bool)| {

@@ -74,6 +74,8 @@ impl NamedTemplates {
             }
             let wrong = |problem| BadTemplate::Part { name: name.clone(), problem: Box::new(problem) };
             let template = TextTemplate::parse_with(text, &parts).map_err(wrong)?;
+            // Pushed after it was read: a part sees only those before it, so no part contains itself and `pieces`
+            // ends.
             parts.0.push((name.clone(), template));
         }
         Ok(parts)
@@ -81,6 +83,7 @@ impl NamedTemplates {
 
     /// Fails if a part has the name of a field of `message`.
     pub(super) fn are_no_fields(&self, model: &Model, message: &str) -> Result<(), BadTemplate> {
+        // A message of this name may be an input and an output; both are looked at.
         let gates = model.sts.gates.iter().filter(|gate| *gate.name == *message);
         let mut fields = gates.flat_map(|gate| &gate.fields).map(|var| &model.pool.var_info(*var).name);
         match fields.find(|field| self.get(field).is_some()) {
@@ -125,6 +128,7 @@ impl TextTemplate {
     /// Returns a template of these fields alone, with `between` between two.
     pub(super) fn of_fields(fields: &[&str], between: &str) -> Self {
         let piece = |field: &&str| {
+            // Every field brings the text before it; the first of these is skipped below.
             [TemplatePiece::Text(between.to_owned()), TemplatePiece::Field((*field).to_owned())]
         };
         Self(fields.iter().flat_map(piece).skip(1).collect())
@@ -137,6 +141,7 @@ impl TextTemplate {
 
     /// Returns whether the template writes the length of this field, or of a part that contains it.
     pub(super) fn counts(&self, field: &str) -> bool {
+        // The system knows from the length where the field ends, so the field may contain what would end a message.
         let lengths = self.0.iter().filter(|piece| matches!(piece, TemplatePiece::Len(_)));
         lengths.flat_map(TemplatePiece::fields).any(|other| other == field)
     }
@@ -155,6 +160,7 @@ impl TextTemplate {
     #[cfg(feature = "external")]
     pub(super) fn only_field(&self) -> Option<&str> {
         let mut pieces =
+            // Reading a template leaves empty texts before, between and after its holes.
             self.0.iter().filter(|piece| !matches!(piece, TemplatePiece::Text(text) if text.is_empty()));
         match (pieces.next(), pieces.next()) {
             (Some(TemplatePiece::Field(field)), None) => Some(field),
@@ -201,6 +207,8 @@ fn fill_pieces(
             TemplatePiece::Text(fixed) => text.push_str(fixed),
             TemplatePiece::Field(field) => text.push_str(&shown(field)?),
             TemplatePiece::Len(pieces) => {
+                // The length in bytes, since that is how protocols count, of the text exactly as it is sent
+                // elsewhere.
                 text.push_str(&fill_pieces(pieces, shown, count)?.len().to_string())
             }
             TemplatePiece::Count(field, more) => text.push_str(&(count(field)? + more).to_string()),
@@ -231,13 +239,16 @@ fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, B
     while let Some(at) = rest.find(['{', '}']) {
         fixed.push_str(&rest[..at]);
         let tail = &rest[at..];
+        // A doubled brace stands for itself and must be looked at first: `{{x}}` is no hole.
         if let Some(after) = tail.strip_prefix("{{").or_else(|| tail.strip_prefix("}}")) {
             fixed.push_str(&tail[..1]);
             rest = after;
             continue;
         }
+        // Holes do not nest: the first closing brace ends this one.
         let inner = tail.strip_prefix('{').and_then(|tail| tail.split_once('}'));
         let (hole, after) = inner.ok_or(BadTemplate::LoneBrace)?;
+        // Texts and holes alternate from here on, even if the text is empty.
         pieces.push(TemplatePiece::Text(std::mem::take(&mut fixed)));
         if let Some(count) = hole.strip_prefix("count(").and_then(|hole| hole.split_once(')')) {
             pieces.push(TemplatePiece::Count(count.0.to_owned(), more_of(count.1)?));
@@ -247,6 +258,7 @@ fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, B
         match hole.strip_prefix("len(").and_then(|name| name.strip_suffix(')')) {
             Some("") => return Err(BadTemplate::NamelessLength),
             Some(name) => pieces.push(TemplatePiece::Len(parts.pieces(name))),
+            // Somebody wrote JSON without doubling its braces; the message says how to.
             None if hole.contains(['{', '"', ':', ',']) => return Err(BadTemplate::NoField(hole.to_owned())),
             None => pieces.extend(parts.pieces(hole)),
         }

@@ -86,6 +86,7 @@ impl TextConfig {
     /// Returns the first mistake, with the table and the key of its place.
     pub fn check(&self) -> Result<(), (&'static str, Option<&str>, ProtocolProblem)> {
         let mut parts = Vec::new();
+        // One part at a time, with those before it: the error names the part that is wrong.
         for part in &self.parts {
             parts.push(part.clone());
             NamedTemplates::new(&parts)
@@ -99,6 +100,7 @@ impl TextConfig {
         for (name, text) in &self.outputs {
             full_regex(text).map_err(|problem| ("outputs", Some(name.as_str()), problem.into()))?;
         }
+        // Read apart from each other, so that the error is at the key that is wrong.
         FrameJoining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem.into()))?;
         FrameJoining::new(None, &self.counted).map_err(|problem| ("counted", None, problem.into()))?;
         for (field, items) in &self.items {
@@ -132,21 +134,21 @@ impl TextCodec {
         let encodings = config.encodings.clone();
         let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining, items, notation, encodings };
         for (name, text) in &config.inputs {
-            let template = input(model, name, text, &parts);
+            let template = prepare_input(model, name, text, &parts);
             let template = template.map_err(|problem| BadProtocol::message("inputs", name, problem))?;
             codec.inputs.push((name.clone(), template));
         }
         for (name, text) in &config.outputs {
-            let pattern = output(model, name, text);
+            let pattern = prepare_output(model, name, text);
             let pattern = pattern.map_err(|problem| BadProtocol::message("outputs", name, problem))?;
             codec.outputs.push((name.clone(), pattern));
         }
-        codec.complete(model)?;
+        codec.check_completeness(model)?;
         Ok(codec)
     }
 
     /// Checks that every message of the model has a description.
-    fn complete(&self, model: &Model) -> Result<(), BadProtocol> {
+    fn check_completeness(&self, model: &Model) -> Result<(), BadProtocol> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
             // How the connection ended is not read from it.
@@ -191,10 +193,11 @@ impl TextCodec {
         };
         let label = self.encodings.encode_label(model, label)?;
         template.fill(model, &label, |field, value| {
+            // A value whose length the template writes cannot be taken for the end of the message.
             let is_free = template.counts(field);
             let allowed = |text: &str| is_free || !breaks(text);
             match value {
-                Value::Collection(items) => self.items(field).write_items(&model.pool, items, &allowed),
+                Value::Collection(items) => self.items_codec(field).write_items(&model.pool, items, &allowed),
                 _ => unbroken(self.notation.write(&model.pool, value)?, allowed),
             }
         })
@@ -206,6 +209,8 @@ impl TextCodec {
     /// If no pattern matches, or a value does not fit its field.
     pub fn decode(&self, model: &Model, text: &str) -> Result<Label, Undecodable> {
         for (name, pattern) in &self.outputs {
+            // The first pattern that matches decides, even if a value then does not fit its field: trying the
+            // others would make the label depend on values, and hide the reply that does not fit.
             let Some(groups) = pattern.captures(text) else { continue };
             let message = WireMessage { label: name.clone(), args: self.args(model, name, &groups)? };
             return Ok(label_from_json(model, &message, is_seen)?);
@@ -214,7 +219,7 @@ impl TextCodec {
     }
 
     /// Returns the notation of the items of `field`: as described, otherwise with commas between them.
-    fn items(&self, field: &str) -> Cow<'_, ItemsCodec> {
+    fn items_codec(&self, field: &str) -> Cow<'_, ItemsCodec> {
         match self.items.iter().find(|(name, _)| name == field) {
             Some((_, items)) => Cow::Borrowed(items),
             None => Cow::Owned(ItemsCodec::default()),
@@ -230,17 +235,21 @@ impl TextCodec {
     ) -> Result<Map<String, Json>, Undecodable> {
         let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && is_seen(gate.kind));
         let fields = gate.map_or(&[][..], |gate| &gate.fields);
+        // Three notations, the most specific first: an encoding of this field, the items of a collection, a plain
+        // value.
         let field = |&field: &_| {
             let info = model.pool.var_info(field);
             let text = groups.name(&info.name).map(|found| found.as_str());
             let place = format!("{name}.{}", info.name);
             let json = match (info.sort, text) {
-                (sort, Some(text)) if self.encodings.has(&place) && !matches!(sort, Sort::Collection(_)) => {
+                (sort, Some(text))
+                    if self.encodings.has_encoding(&place) && !matches!(sort, Sort::Collection(_)) =>
+                {
                     let json = Json::String(text.to_owned());
                     Some(self.encodings.decode(&model.pool, &place, sort, &json)?)
                 }
                 (Sort::Collection(id), Some(text)) => {
-                    self.items(&info.name).read_items(&model.pool, id, text)
+                    self.items_codec(&info.name).read_items(&model.pool, id, text)
                 }
                 (sort, text) => self.notation.read(&model.pool, sort, text),
             };
@@ -260,7 +269,7 @@ fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, U
 }
 
 /// Prepares the template of an input; its fields must be those of the message.
-fn input(
+fn prepare_input(
     model: &Model,
     name: &str,
     text: &str,
@@ -274,8 +283,9 @@ fn input(
 }
 
 /// Prepares the pattern of an output; its groups must be fields of the message.
-fn output(model: &Model, name: &str, text: &str) -> Result<Regex, ProtocolProblem> {
+fn prepare_output(model: &Model, name: &str, text: &str) -> Result<Regex, ProtocolProblem> {
     let pattern =
+        // Groups are compared with the fields of the model in `TextCodec::new`, where there is one.
         full_regex(text).map_err(|problem| ProtocolProblem::for_message("output", name, problem))?;
     check_fields(model, name, GateKind::Output, pattern.capture_names().flatten())?;
     Ok(pattern)
@@ -300,6 +310,8 @@ pub(super) fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Opt
 }
 
 pub(crate) fn full_regex(pattern: &str) -> Result<Regex, regex::Error> {
+    // In a group of its own, as the anchors would otherwise bind to the first and last alternative only. `\z` and
+    // not `$`, which also matches before a line end.
     Regex::new(&format!("\\A(?:{pattern})\\z"))
 }
 

@@ -137,9 +137,14 @@ impl UnsolicitedRules {
     /// Returns what is done with a message if the model does not see it; `None` if the model sees it.
     #[must_use]
     pub fn fate(&self, bytes: &[u8]) -> Option<UnsolicitedFate> {
+        // Answers go before what is ignored: a heartbeat that must be answered may also fit a broad pattern such as
+        // `INFO .*`, and the system ends the connection if nobody answers it.
         let answered = self.answer.iter().find_map(|rule| rule.answer_to(bytes));
         answered.or_else(|| {
-            self.ignore.iter().any(|pattern| pattern.matches(bytes)).then_some(UnsolicitedFate::Ignored)
+            self.ignore
+                .iter()
+                .any(|pattern| pattern.matches_message(bytes))
+                .then_some(UnsolicitedFate::Ignored)
         })
     }
 }
@@ -152,8 +157,9 @@ impl PreparedPattern {
         })
     }
 
-    fn matches(&self, bytes: &[u8]) -> bool {
+    fn matches_message(&self, bytes: &[u8]) -> bool {
         match self {
+            // Bytes that are no text fit no pattern for texts: the model sees them, and the error names them.
             Self::Text(pattern) => std::str::from_utf8(bytes).is_ok_and(|text| pattern.is_match(text)),
             Self::Layout(layout) => layout.decode(bytes).is_ok(),
         }
@@ -166,6 +172,8 @@ impl PreparedAnswer {
             AnswerRule::Text { pattern, answer } => {
                 let pattern = full_regex(pattern)?;
                 let pieces = parse_answer(answer)?;
+                // Checked here rather than when a message comes: a group that does not exist would be an empty text
+                // in the answer, and the system would be blamed for what it makes of it.
                 match pieces.iter().find(|piece| !piece.is_in(&pattern)) {
                     Some(AnswerPiece::Number(number)) => Err(BadRule::NoGroup(number.to_string())),
                     Some(AnswerPiece::Name(name)) => Err(BadRule::NoGroup(name.clone())),
@@ -173,6 +181,8 @@ impl PreparedAnswer {
                 }
             }
             AnswerRule::Layout { pattern, answer } => {
+                // Every field of the answer must come from the message, in the same form: nothing else could fill
+                // it.
                 for (name, shape) in answer.fields() {
                     let found = pattern.fields().find(|(other, _)| *other == name);
                     let (_, other) = found.ok_or_else(|| BadRule::NoField(name.to_owned()))?;
@@ -192,6 +202,7 @@ impl PreparedAnswer {
             Self::Text(pattern, pieces) => {
                 let groups = pattern.captures(std::str::from_utf8(bytes).ok()?)?;
                 let group = |found: Option<regex::Match<'_>>| {
+                    // A group that took no part in the match is empty: `PING(?: (.*))?` is for a bare PING too.
                     found.map_or_else(String::new, |found| found.as_str().to_owned())
                 };
                 let piece = |piece: &AnswerPiece| match piece {
@@ -206,6 +217,7 @@ impl PreparedAnswer {
                 let value = |name: &str| found.iter().find(|(other, _)| *other == name).cloned();
                 let fields: Vec<(&str, LayoutValue)> =
                     answer.fields().filter_map(|(name, _)| value(name)).collect();
+                // The forms agree, see `new`; a value can still be too large for its place in the answer.
                 Some(match answer.encode(&fields) {
                     Ok(bytes) => UnsolicitedFate::AnsweredBytes(bytes),
                     Err(unfit) => UnsolicitedFate::Unanswerable(unfit),
@@ -239,6 +251,7 @@ fn parse_answer(text: &str) -> Result<Vec<AnswerPiece>, BadRule> {
             rest = after;
             continue;
         }
+        // The brace is not doubled, so it must open a hole: a closing one alone or `{}` is a mistake.
         let Some((name, after)) = rest.split_once('}').filter(|(name, _)| brace == "{" && !name.is_empty())
         else {
             return Err(BadRule::LoneBrace);

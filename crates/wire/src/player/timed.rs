@@ -1,6 +1,6 @@
 //! A simulated timed model: what it does next, and when, is planned as soon as it enters a state.
 //!
-//! [BLLN23] Def. 2: a switch is taken some time after the state was entered. The plan is one switch with an instant
+//! \[BLLN23] Def. 2: a switch is taken some time after the state was entered. The plan is one switch with an instant
 //! at which its guard holds; boundaries of the guard are as likely as instants between them. A
 //! state from which no output can come stays silent. Messages that somebody else sends are played as
 //! well, most of the time with values that let the system go on. An input that is taken makes
@@ -73,6 +73,7 @@ impl ModelPlayer<'_> {
                         return Ok(Some(label));
                     }
                 }
+                // The plan is later than `until`: it stays, with less to wait.
                 TimedPlan::Take(..) | TimedPlan::Silence | TimedPlan::Open => {
                     self.advance_clocks(&left);
                     return Ok(None);
@@ -97,6 +98,7 @@ impl ModelPlayer<'_> {
 
     /// Lets time pass in which nothing happens.
     fn advance_clocks(&mut self, by: &Rational) {
+        // The tester may ask for an instant that has passed already.
         if by.is_negative() {
             return;
         }
@@ -204,6 +206,7 @@ impl ModelPlayer<'_> {
             .map(|(id, _)| id)
             .collect();
         let next = *next.choose(&mut self.rng)?;
+        // Random values would seldom be what the system waits for, and it would be silent most of the time.
         let goes_on = self.possible_after(id, next);
         let guard = self.cx.pool.and([switch.guard, goes_on]);
         let wish = ValueRequest { gate: switch.gate, guard, state: &there.values };

@@ -25,7 +25,7 @@ pub(super) enum NextElement {
 impl TokenSearch<'_, '_, '_> {
     /// Returns what can be placed next, the best last.
     pub(super) fn list_choices(&mut self, configuration: &TokenConfiguration) -> Vec<TokenChoice> {
-        let now = self.position(configuration.event);
+        let now = self.return_position(configuration.event);
         let mine = self.returns.get(configuration.event).map(|returned| (returned.operation, returned.slot));
         let mut candidates: Vec<(NextElement, OperationClassId)> = Vec::new();
         if let Some(returned) = self.returns.get(configuration.event) {

@@ -13,7 +13,7 @@ impl TokenSearch<'_, '_, '_> {
     /// Assigns a storer to every free token, those that return first in front; `None` if that is not possible, or a
     /// storer is left that no later token can be.
     pub(super) fn assign(&self, configuration: &TokenConfiguration) -> Option<Vec<usize>> {
-        let now = self.position(configuration.event);
+        let now = self.return_position(configuration.event);
         let mut waiting: BinaryHeap<Reverse<(u32, usize)>> = BinaryHeap::new();
         let storers = self.class.storers.iter().enumerate().skip(configuration.first);
         let mut storers = storers.peekable();

@@ -43,6 +43,8 @@ impl TokenSearch<'_, '_, '_> {
         }
         let OperationClass { input, output } = self.space.class(class).clone();
         let mut found = Vec::new();
+        // The model answers with tokens in the places of carried values; where the answer that was seen has a value,
+        // the token is that value.
         for (answer, states) in self.space.answered_steps(state, &input) {
             let shown = match &output {
                 None => Some(ShownValues::default()),
@@ -92,6 +94,7 @@ impl TokenSearch<'_, '_, '_> {
     /// Returns the number of the canonical form of a state, and which of its tokens those of that form are.
     pub(super) fn canonical(&mut self, state: ConcreteState) -> (u32, Vec<u32>) {
         let kept = tokens_of(self.space.sts(), &state);
+        // Canonical already, as most states are: nothing to rename.
         if kept.iter().enumerate().all(|(at, &token)| at == token as usize) {
             return (self.space.number_of(state), kept);
         }
@@ -107,6 +110,8 @@ impl TokenSearch<'_, '_, '_> {
         if let Some(&known) = self.commuting.get(&(state, class)) {
             return known;
         }
+        // The two orders are compared by what they leave behind: the state, which of the tokens before are in it, and
+        // what was shown of them. Tokens of the second step are traced back through the first one.
         let through = |kept: &[u32], token: u32| kept[token as usize];
         let mut first = Vec::new();
         for stored in self.storing_outcomes(state).iter() {
@@ -123,6 +128,7 @@ impl TokenSearch<'_, '_, '_> {
         let mut second = Vec::new();
         for after in self.outcomes_of(state, class).iter() {
             for stored in self.storing_outcomes(after.state).iter() {
+                // A token that the operation did not leave in the state is the one that was stored after it.
                 let old = |&token: &u32| after.kept.get(token as usize).copied().unwrap_or(new);
                 let kept = stored.kept.iter().map(old).collect();
                 second.push(Outcome { state: stored.state, kept, shown: after.shown.clone() });
@@ -131,6 +137,7 @@ impl TokenSearch<'_, '_, '_> {
         first.iter_mut().chain(&mut second).for_each(|outcome| outcome.shown.sort());
         let always = first.iter().all(|outcome| second.contains(outcome));
         let ever = first.iter().any(|outcome| second.contains(outcome));
+        // `all` is true of no outcome at all, too; then nothing commutes, as `ever` shows.
         let commuting = Commuting { always: always && ever, ever };
         self.commuting.insert((state, class), commuting);
         commuting

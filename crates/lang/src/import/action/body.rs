@@ -1,4 +1,4 @@
-//! The statements of action bodies: the larger language of [AT15] sec. 5, whose models have nested guarded commands.
+//! The statements of action bodies: the larger language of \[AT15] sec. 5, whose models have nested guarded commands.
 //!
 //! ```text
 //! x := e  y := f                       at once: both read the values before

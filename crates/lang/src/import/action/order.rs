@@ -1,6 +1,6 @@
 //! Warnings about assignments that read a variable which a neighbour changes.
 //!
-//! Neighbouring assignments happen at once (Fig. 2 of [AT15]), so `n := n + 1; m := n` gives `m` the old `n`. A comma
+//! Neighbouring assignments happen at once (Fig. 2 of \[AT15]), so `n := n + 1; m := n` gives `m` the old `n`. A comma
 //! shows that the author knows; otherwise there is a warning, except in bodies of the paper's form, where nothing else
 //! could be meant.
 

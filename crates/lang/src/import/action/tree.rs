@@ -1,6 +1,6 @@
 //! The syntax tree of actions and their bodies.
 //!
-//! Bodies of [AT15] Fig. 2 are one [`StatementKind::Assign`]; everything else belongs to the larger language (see
+//! Bodies of \[AT15] Fig. 2 are one [`StatementKind::Assign`]; everything else belongs to the larger language (see
 //! [`body`](super::body)).
 
 use ioxide_model::source::Span;

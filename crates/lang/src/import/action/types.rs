@@ -7,7 +7,7 @@
 //! Queue = list<Job>                    a collection, an option, another name
 //! ```
 //!
-//! [AT15] Fig. 2 has the first, and cases without fields; the others are those of the ioxide language, so that action
+//! \[AT15] Fig. 2 has the first, and cases without fields; the others are those of the ioxide language, so that action
 //! systems hold data that grows as other models do.
 
 use super::ActionReader;

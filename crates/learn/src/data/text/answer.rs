@@ -77,6 +77,8 @@ impl ModelTextWriter<'_, '_> {
                         let value = self.write_operand(location, branch.gate, operand);
                         match operand {
                             Operand::Constant(_) => value,
+                            // The variable still has the value that it had before the input; otherwise a copy is
+                            // kept.
                             Operand::Register(_) if !changed.contains(&value) => value,
                             Operand::Register(_) | Operand::Field(_) => {
                                 self.store_value(updates, is_text, value)
@@ -117,6 +119,7 @@ impl ModelTextWriter<'_, '_> {
         let mut stored: Vec<String> =
             late.iter().filter(|(_, it)| *it == operand).map(|(name, _)| name.clone()).collect();
         let n_said = branch.told.iter().filter(|it| **it == GuardedAnswerValue::Operand(operand)).count();
+        // Emitted more than once and stored nowhere: a variable of its own carries it to the later messages.
         if n_said > 1 && stored.is_empty() {
             let name = format!("made_{}", if is_text { "text_" } else { "" });
             stored.push(format!("{name}{}", made.kept.len() + 1));
@@ -125,6 +128,7 @@ impl ModelTextWriter<'_, '_> {
         made.kept.extend(stored.first().map(|name| (operand, name.clone())));
         let known = self.variables[branch.target].iter().zip(&branch.registers).enumerate();
         for (register, ((kind, name), held)) in known {
+            // A value that a later message makes up cannot be compared with yet.
             let is_later =
                 self.text.is_made(branch.gate, *held) && !made.has_here(*held) && !made.has_kept(*held);
             let is_like = *kind == is_text

@@ -3,7 +3,7 @@
 //! A *case* is one way in which the available values compare, and what happens then. Values that are equal in a case
 //! can stand for each other in what is said and stored, so a result is a choice for every place, and cases agree if
 //! there is a choice that does for all of them. Cases that do not are split by the comparison that leaves fewest groups
-//! of cases that agree: a decision tree [Quinlan86].
+//! of cases that agree: a decision tree \[Quinlan86].
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 

@@ -127,6 +127,8 @@ impl Slots<'_> {
         let is_free = self.is_held(composer, slot, false);
         match self.ends {
             Some((next_in, _)) => {
+                // A queue: the slot behind the last packet, if it is free; in a full circle it holds the oldest
+                // one.
                 let (is_next, turn) = self.turn(composer, next_in, slot);
                 (composer.pool.and([is_next, is_free]), Some(turn))
             }
@@ -166,6 +168,7 @@ impl Slots<'_> {
         let mut switches = Vec::new();
         for slot in 0..self.slots.len() {
             let mut facts = self.packet_facts(composer, slot, at, fields);
+            // As long as it is deliverable; the upper bound makes it urgent, as every deadline of an output.
             facts.extend(self.in_time(composer, self.slots[slot].1));
             let nothing = composer.pool.construct(self.held, 0, []);
             let mut update = vec![(self.slots[slot].0, nothing)];
@@ -209,6 +212,7 @@ impl Slots<'_> {
         let pool = &mut composer.pool;
         let age = pool.var(age);
         let mut facts = Vec::new();
+        // `0 <= age` always holds, and would only make guards longer.
         if self.delay.least > Rational::ZERO {
             let least = pool.value(Value::Real(self.delay.least.clone()));
             facts.push(pool.le(least, age));

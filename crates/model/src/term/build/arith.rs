@@ -35,6 +35,7 @@ impl TermPool {
         if let [only] = *terms {
             return only;
         }
+        // Kept as it was written: without the normal form it is equal to fewer terms, never to wrong ones.
         if !self.is_sum_bearable(&terms) {
             return self.intern(TermNode::Add(terms.into()));
         }
@@ -83,6 +84,7 @@ impl TermPool {
             let linear = self.combine([(only, factor)]);
             return self.sum_of(linear, sort);
         }
+        // By id, so that `x * y` and `y * x` are one term.
         atoms.sort_unstable();
         self.monomial(factor, atoms, sort)
     }
@@ -137,6 +139,7 @@ impl TermPool {
     pub(super) fn constant_difference(&mut self, a: Term, b: Term) -> Option<Rational> {
         let is_sum = |pool: &Self, term| matches!(pool.node(term), TermNode::Add(_) | TermNode::Mul(_));
         if !self.sort(a).is_numeric() || !(is_sum(self, a) || is_sum(self, b)) {
+            // Anything else is one atom, and differs from another by a constant only if it is the same.
             return (a == b).then_some(Rational::ZERO);
         }
         // A sum in normal form is no constant, so it is not a constant away from one either.
@@ -153,6 +156,7 @@ impl TermPool {
     /// The two sides of a relation with the constant of a sum moved to a side that is constant.
     pub(super) fn shift_constant(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
         let constant = |pool: &Self, sum| match pool.node(sum) {
+            // The normal form puts the constant of a sum first.
             TermNode::Add(list) if pool.as_value(list[0]).is_some() => Some(list[0]),
             _ => None,
         };
@@ -195,6 +199,7 @@ impl TermPool {
                 _ => self.add_scaled(term, &coefficient, &mut linear),
             }
         }
+        // Like atoms become neighbours and are added up; those that cancel out are dropped.
         linear.monomials.sort_by_key(|monomial| monomial.0);
         linear.monomials.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
@@ -306,6 +311,7 @@ impl TermPool {
 
     /// `x / 4 = 0.25 * x`, `x / 0 = 0`.
     fn real_div_by_constant(&mut self, a: Term, b: Term) -> Option<Term> {
+        // `1 / 0 = 0` for rationals here, so `x / 0` becomes `0 * x`, as it should.
         let inverse = Rational::ONE.div(self.as_value(b)?.as_real()?);
         let inverse = self.value(Value::Real(inverse));
         Some(self.mul([inverse, a]))

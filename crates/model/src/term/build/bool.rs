@@ -9,6 +9,7 @@ impl TermPool {
     /// Negation.
     pub fn not(&mut self, a: Term) -> Term {
         debug_assert_eq!(self.sort(a), Sort::Bool);
+        // The cheapest rule first; every rule gives a term that is not larger.
         None.or_else(|| self.not_value(a))
             .or_else(|| self.not_not(a))
             .or_else(|| self.not_order(a))
@@ -77,6 +78,8 @@ impl TermPool {
             _ => false,
         };
         match self.node(guard) {
+            // Without evaluating the others: most switches of a composed system are refuted by the place of one
+            // part.
             TermNode::And(list) => list.iter().any(refutes),
             _ => refutes(&guard),
         }
@@ -118,6 +121,7 @@ impl TermPool {
         let neutral = self.bool(kind == BoolJunction::And);
         let absorbing = self.bool(kind == BoolJunction::Or);
         parts.retain(|&part| part != neutral);
+        // Sorted by id and each once: conjunctions of the same parts are one term, whatever their order.
         parts.sort_unstable();
         parts.dedup();
         if parts.contains(&absorbing) || self.has_complement(&parts) {
@@ -159,6 +163,7 @@ impl TermPool {
             TermNode::Le(a, b) => TermNode::Lt(*b, *a),
             _ => TermNode::Not(term),
         };
+        // Only looked up: a negation that nobody has made is no part of the list, and need not be made for this.
         self.nodes.get_index_of(&node).map(Idx::new)
     }
 

@@ -113,6 +113,7 @@ impl TermPool {
         if !parts.iter().all(|&part| self.as_value(part).is_some()) {
             return None;
         }
+        // The evaluator knows about members that are equal and keys that occur twice.
         let node = TermNode::Elements(sort, parts.into());
         let term = self.intern(node);
         let value = self.eval(term, &Valuation::new()).ok()?;

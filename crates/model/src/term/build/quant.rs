@@ -13,6 +13,8 @@ impl TermPool {
     pub fn exists(&mut self, vars: &[VarId], body: Term) -> Term {
         debug_assert_eq!(self.sort(body), Sort::Bool);
         None.or_else(|| self.exists_unused(vars, body))
+            // Narrow the scope first: the one-point rule then has fewer conjuncts to look at, and finds equations
+            // in every case.
             .or_else(|| self.exists_or(vars, body))
             .or_else(|| self.exists_and(vars, body))
             .or_else(|| self.exists_one_point(vars, body))
@@ -118,6 +120,7 @@ impl TermPool {
         let rest =
             self.and(conjuncts.into_iter().enumerate().filter(|&(i, _)| i != at).map(|(_, part)| part));
         let rest = self.substitute(rest, &Substitution::from_iter([(var, term)]));
+        // The variable was within its sort; now its solution must be.
         let in_sort = self.domain_fact(self.var_info(var).sort, term);
         let body = self.and([rest, in_sort]);
         let others: Vec<VarId> = vars.iter().copied().filter(|&other| other != var).collect();
@@ -142,6 +145,7 @@ impl TermPool {
         let TermNode::Eq(a, b) = *self.node(conjunct) else { return None };
         let mentions = |pool: &Self, term| pool.free_vars(term).iter().any(|var| vars.contains(var));
         let (whole, made) = if mentions(self, a) { (b, a) } else { (a, b) };
+        // Opened, the equation must say more about `vars` than before, or this would go on for ever.
         if mentions(self, whole) || !mentions(self, made) {
             return None;
         }
@@ -192,6 +196,7 @@ impl TermPool {
         let var_term = self.var(var);
         let coefficient = self.coefficient_of(difference, var_term)?;
         let unit = coefficient == Rational::ONE || coefficient == Rational::from(-1);
+        // `2 * x == y` has no whole solution if `y` is odd.
         if !unit && sort != Sort::Real {
             return None;
         }
@@ -201,6 +206,7 @@ impl TermPool {
         let rest = self.sub(difference, scaled);
         let inverse = self.number(Rational::from(-1).div(&coefficient), sort);
         let solution = self.mul([inverse, rest]);
+        // The variable may also occur inside an atom, as in `x + f(x) == 1`.
         (!self.mentions(solution, var)).then_some(solution)
     }
 
@@ -218,6 +224,7 @@ impl TermPool {
 
     /// The quantified term, its variables numbered above those bound inside.
     fn bind_variables(&mut self, vars: &[VarId], body: Term) -> Term {
+        // By height, so that equal quantified formulas are one term and substitution captures nothing.
         let inside = self.facts[crate::index::Idx::index(body)].binders;
         let mut sorted = vars.to_vec();
         sorted.sort_unstable();

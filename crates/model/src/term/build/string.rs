@@ -88,6 +88,7 @@ impl TermPool {
     pub(super) fn choice_of_texts(&self, a: Term) -> Option<(Term, Term, Term)> {
         let is_known = |text| self.as_value(text).is_some() || self.written_number(text).is_some();
         let mut rest = a;
+        // A chain in which every choice has a known side: pushing an operation into it does not multiply terms.
         for _ in 0..MAX_CHOICES {
             match *self.node(rest) {
                 TermNode::Ite(_, then, other) if is_known(then) => rest = other,
@@ -116,6 +117,7 @@ impl TermPool {
     pub(super) fn eq_choices(&mut self, a: Term, b: Term) -> Option<Term> {
         let (cond, a_then, a_other) = self.choice_of_texts(a)?;
         let (b_cond, b_then, b_other) = self.choice_of_texts(b)?;
+        // Two conditions would make four cases.
         if cond != b_cond {
             return None;
         }
@@ -138,6 +140,7 @@ impl TermPool {
             (None, None) => return None,
         };
         let text = self.as_value(other)?.as_str()?;
+        // `007` and `+7` parse as numbers, but no number is written like that.
         match text.parse::<Int>().ok().filter(|n| n.to_string() == text) {
             Some(n) => {
                 let n = self.value(Value::Int(n));

@@ -37,6 +37,8 @@ impl TermPool {
         values: &'v dyn Assignment,
         budget: &mut u32,
     ) -> QuickResult<'v> {
+        // Counted as a tree: a term that shares its parts may have exponentially many nodes here, and goes the
+        // general way.
         *budget = budget.checked_sub(1).ok_or(QuickGivenUp::General)?;
         let node = self.node(term);
         Ok(Cow::Owned(match node {
@@ -133,6 +135,7 @@ impl TermPool {
     ) -> Result<bool, QuickGivenUp> {
         Ok(match node {
             TermNode::Not(a) => !self.quick_bool(*a, values, budget)?,
+            // A conjunction is false if some part is, a disjunction true: one walk for both.
             TermNode::And(list) => !self.quick_some(list, false, values, budget)?,
             TermNode::Or(list) => self.quick_some(list, true, values, budget)?,
             TermNode::Eq(a, b) => self.quick_order(*a, *b, values, budget)?.is_eq(),
@@ -154,6 +157,7 @@ impl TermPool {
             return Ok(a.cmp(&b));
         }
         let (a, b) = (self.quick(a, values, budget)?, self.quick(b, values, budget)?);
+        // Equality of collections is quicker than their order.
         Ok(if *a == *b { Ordering::Equal } else { (*a).cmp(&*b) })
     }
 
@@ -208,6 +212,7 @@ impl TermPool {
         budget: &mut u32,
     ) -> QuickResult<'v> {
         let (of, key) = (self.quick(args[0], values, budget)?, self.quick(args[1], values, budget)?);
+        // Only what is borrowed from the state can be given back borrowed.
         if let Cow::Borrowed(Value::Collection(of)) = of
             && let Some(found) = of.at(&key)
         {

@@ -12,7 +12,7 @@ use ioxide_testgen::tester::replay::plan_of;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::super::order::message;
+use super::super::order::message_of_move;
 use super::super::simpler::simpler;
 use super::super::steps::without;
 use super::super::values::with_value;
@@ -117,7 +117,7 @@ fn single_changes(spec: &Model, sut: &Model, seed: u64, shrunk: &ShrunkRun) -> V
 fn simpler_plans(spec: &Model, plan: &[PlannedMove]) -> Vec<Vec<PlannedMove>> {
     let mut plans = Vec::new();
     for (at, planned) in plan.iter().enumerate() {
-        let Some(Label::Input(gate, values)) = message(planned) else { continue };
+        let Some(Label::Input(gate, values)) = message_of_move(planned) else { continue };
         for (field, value) in values.iter().enumerate() {
             let sort = spec.field_sort(spec.sts.gates[*gate].fields[field]);
             for value in simpler(&spec.pool, sort, value) {

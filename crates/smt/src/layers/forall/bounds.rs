@@ -28,6 +28,7 @@ pub(super) struct QuantifierBounds {
 /// Returns `∃ var: all literals`, where each is linear in `var`; `None` if it is not that easy.
 pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term]) -> Option<Term> {
     let whole = sort.base() == Sort::Int;
+    // An equation replaces the variable without any pairs, so it goes first.
     if let Some(image) = eliminate_by_equation(pool, var, sort, literals, whole) {
         return Some(image);
     }
@@ -37,6 +38,8 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
     }
     sides.add_sort_bounds(pool, sort);
     let unit = |side: &QuantifierBound| side.factor == Rational::ONE;
+    // Fourier-Motzkin elimination is exact over the reals. Over whole numbers it is if one bound of every pair has the
+    // factor 1: the other one, scaled, is then met by a whole number.
     let exact = !whole || sides.lower.iter().all(unit) || sides.upper.iter().all(unit);
     // Bounds on one side only leave room however they are scaled.
     if !exact && !sides.lower.is_empty() && !sides.upper.is_empty() {
@@ -78,6 +81,7 @@ fn eliminate_by_equation(
     let (at, solution) = literals.iter().enumerate().find_map(|(at, &literal)| {
         let TermNode::Eq(a, b) = *pool.node(literal) else { return None };
         let (factor, rest) = split_linear(pool, var, a, b)?;
+        // `2·x = t` also says that `t` is even.
         if whole && !is_unit(&factor) {
             return None;
         }

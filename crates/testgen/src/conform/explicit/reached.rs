@@ -5,7 +5,7 @@
 //! and every set of states met is kept with its trace; first come sets in which a variable has a new value, then those
 //! with a new pair of values. Fields of many values take a few of them. For a mutant the sets are found in which the
 //! changed switch and the original one have different messages or effects; the mutant follows the trace to the nearest
-//! of them, and a bounded search of pairs begins there ([AT15] sec. 4.4 goes on from where the mutated switch can be
+//! of them, and a bounded search of pairs begins there (\[AT15] sec. 4.4 goes on from where the mutated switch can be
 //! taken, too, but has to find that place first).
 //!
 //! *Promises.* A difference counts only if a replay on both systems confirms it. Finding none says nothing.
@@ -79,6 +79,8 @@ impl ReachedBeliefs {
     /// Explores `spec`; nothing is reached if it cannot be followed state by state. `is_over` ends it early.
     pub fn collect(pool: &TermPool, spec: &Sts, is_over: &dyn Fn() -> bool) -> Self {
         let meaning = (ConformanceRelation::Ioco, InputCompletion::Angelic, InputRule::Free);
+        // The specification against itself: the enumeration is of pairs, and here both sides are the same set of
+        // states.
         let search = Enumeration::sampled(spec, spec, &same_gates(spec), meaning, MAX_STATES);
         search.and_then(|search| search.collect_beliefs(pool, is_over).ok()).unwrap_or_default()
     }
@@ -126,9 +128,11 @@ impl ValueNovelty {
             for (at, value) in values.enumerate() {
                 let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
                 let number = *self.numbers.entry((at, value)).or_insert(next);
+                // A number just given out is a value never seen for this variable.
                 rank = if number == next { 0 } else { rank };
                 held.push(number);
             }
+            // The last variables and the location, which stands at the end.
             let first = held.len().saturating_sub(MAX_PAIRED);
             for (at, &one) in held.iter().enumerate().skip(first) {
                 for &other in &held[first..at] {
@@ -159,6 +163,7 @@ impl<'c> SwitchPair<'c> {
             return false;
         }
         let [before, after] = [0, 1].map(|at| self.steps(at, pool, spec, state));
+        // In doubt it is a place: the search from there decides, and finding nothing claims nothing.
         before.is_none() || after.is_none() || before != after
     }
 
@@ -171,6 +176,7 @@ impl<'c> SwitchPair<'c> {
         state: &ConcreteState,
     ) -> Option<BTreeSet<(GateId, Vec<Value>, ConcreteState)>> {
         let (switch, list) = (self.switches[at], self.lists[at].as_ref());
+        // Most guards are false by the variables alone, whatever the message is.
         if pool.is_refuted_at_once(switch.guard, |var| state.values.get(var)) {
             return Some(BTreeSet::new());
         }
@@ -208,11 +214,13 @@ impl Enumeration<'_> {
             {
                 break;
             }
+            // The two sides are one system; what differs here is no finding.
             self.different.clear();
             for pair in std::mem::take(&mut self.frontier) {
                 queues[novelty.rank(&self.spec.states_of(&pair.3))].push_back(pair);
             }
         }
+        // What waits in the queues was reached too, and has a trace.
         let room = MAX_BELIEFS - met.len();
         met.extend(queues.into_iter().flatten().take(room).map(|(at, _, _, right)| (at, right)));
         let belief = |(at, right): (usize, StateSet)| ReachedBelief {

@@ -1,4 +1,4 @@
-//! A system whose states are numbered as they are met ([AT15] Def. 2.2: a labelled transition system).
+//! A system whose states are numbered as they are met (\[AT15] Def. 2.2: a labelled transition system).
 //!
 //! A third way to follow concrete states, after the monitor and replay (`symex/monitor/concrete.rs` has the table).
 //! This one visits every state of both systems many times, in sets that overlap: so states and labels are numbers and

@@ -1,4 +1,4 @@
-//! Every branch of [BT19] Algorithm 1, on the adder of its Examples 4, 17 and 18.
+//! Every branch of \[BT19] Algorithm 1, on the adder of its Examples 4, 17 and 18.
 
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;

@@ -128,13 +128,16 @@ fn sources_of_vars(pool: &TermPool, sts: &Sts) -> FieldSources {
                 }
             }
             for determining in pins(pool, switch.guard, *field) {
+                // A variable without an initial value is chosen by the system, too: the first output that shows it
+                // tells which value it has.
                 let is_unknown = sts.vars.iter().any(|var| var.var == determining && var.init.is_none());
                 let kind = if is_unknown { FlowKind::Stored } else { FlowKind::Determined };
                 add(determining, (switch.gate, at), kind);
             }
         }
     }
-    // Values go on from variable to variable; every round adds a source somewhere, or is the last.
+    // Values go on from variable to variable; every round adds a source somewhere, or is the last. Kinds only grow from
+    // `Determined` to `Stored`, and there are finitely many fields, so it ends.
     loop {
         let mut is_changed = false;
         for switch in &sts.switches {
@@ -169,6 +172,7 @@ fn pins(pool: &TermPool, guard: Term, field: VarId) -> Vec<VarId> {
             match (is_field(*a), is_field(*b)) {
                 (true, _) => found.extend(pool.free_vars(*b)),
                 (_, true) => found.extend(pool.free_vars(*a)),
+                // Whatever else the guard says of the field does not fix its value.
                 (false, false) => (),
             }
         }

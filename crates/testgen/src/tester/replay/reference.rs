@@ -159,12 +159,14 @@ impl<'f> ReferenceFinder<'f> {
             let found = self.references_of(gate, &place, &value);
             if found.is_empty() {
                 if let Value::Str(text) = &value {
+                    // A reply that repeats one word of the text is an echo as much as one that repeats all of it.
                     self.chosen.extend(word_ranges(text).into_iter().map(|span| Value::str(&text[span])));
                 }
                 self.chosen.insert(value);
             }
             references.extend(found);
         }
+        // Replies are counted from the last input on, so a reply keeps its name when an input before that is removed.
         self.n_inputs += 1;
         self.counts.clear();
         references
@@ -213,7 +215,9 @@ impl<'f> ReferenceFinder<'f> {
             let is_whole = part == ReplyPart::Whole;
             let is_distinctive = is_distinctive(self.flow, value) && !source.is_echo;
             let is_likely = match (&part, link) {
+                // The system chose the value and the model compares the two: even a small number is no accident.
                 (_, Some(FlowKind::Stored)) => true,
+                // Small integers are near each other by chance.
                 (ReplyPart::Plus(_), _) => is_distinctive,
                 (_, Some(FlowKind::Determined)) => !source.is_echo,
                 (ReplyPart::Whole | ReplyPart::Words { .. }, None) => is_distinctive,
@@ -369,7 +373,7 @@ pub(super) enum ReplyOrder {
 
 /// Returns `label` with the values that its references have after `history`; `None` if a reply is missing, or its value
 /// does not fit.
-pub(super) fn bind(
+pub(super) fn bind_references(
     pool: &TermPool,
     sts: &Sts,
     label: &Label,

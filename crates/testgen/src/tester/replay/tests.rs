@@ -77,7 +77,15 @@ fn bound(spec: &Model, recorded: &Trace, again: &Trace) -> Option<Label> {
     })?;
     let inputs = again.labels.iter().enumerate().filter(|(_, label)| matches!(label, Label::Input(..)));
     let given = inputs.enumerate().map(|(number, (at, _))| (number, at)).collect();
-    bind(&spec.pool, &spec.sts, &last.label, &last.references, &given, again, ReplyOrder::AsRecorded)
+    bind_references(
+        &spec.pool,
+        &spec.sts,
+        &last.label,
+        &last.references,
+        &given,
+        again,
+        ReplyOrder::AsRecorded,
+    )
 }
 
 const UUID: &str = "0b8e3c5e-7a1c-4a53-9d0e-2f5f0d2f8a11";

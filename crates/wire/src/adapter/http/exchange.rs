@@ -55,6 +55,7 @@ impl IdleConnection {
             Some(Ok(ReadResult::Some(_))) => {
                 ConnectionState::Speaks(PendingRequest::for_unasked(self, bytes))
             }
+            // An error here is no finding: nothing was asked, and the next request opens another connection.
             Some(Ok(ReadResult::End) | Err(_)) | None => ConnectionState::Closed,
         }
     }
@@ -123,6 +124,8 @@ pub(super) enum AnswerRest {
 impl PendingRequest {
     /// Makes a request that was just sent on `link`, of which no byte of an answer has come.
     pub(super) fn new(mut link: IdleConnection, asked: AskedFor, lane: u32) -> Self {
+        // Counted when it is asked, as an answer that never comes depends on whether the connection was used
+        // before.
         link.used += 1;
         link.lane = lane;
         let cause = OutputCause::Request(asked);
@@ -241,6 +244,7 @@ impl PendingRequest {
                 }
             }
             Ok(ReadResult::End) => self.ended = true,
+            // A reset connection without a byte of an answer is a closed one.
             Err(_) if self.buffer.is_empty() => return Err(closed_error(used)),
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
         }
@@ -258,6 +262,7 @@ impl PendingRequest {
         let is_stop =
             self.arrival.is_some_and(|arrival| arrival.progress(limits) == MessageProgress::Stopped);
         match read {
+            // This process may have been the one that stood still: then the bytes lie in the socket.
             ReadResult::Nothing if is_stop => reader.read(&mut self.buffer, LAST_LOOK),
             read => Ok(read),
         }
@@ -314,6 +319,7 @@ impl PendingRequest {
         if let Some(kind) = response.stream {
             return AnswerRest::Stream(OpenStream::new(kind, self.input, self.link, self.buffer));
         }
+        // More than was asked for: an answer of its own, without a request.
         if !self.buffer.is_empty() {
             self.cause = OutputCause::None;
             self.arrival = Some(MessageArrival::begin_at(Instant::now()));

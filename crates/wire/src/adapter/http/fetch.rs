@@ -20,7 +20,7 @@ const MAX_REDIRECTS: usize = 5;
 pub fn fetch(url: &str, limit: Duration, interrupt: Interrupt) -> Result<String, AdapterError> {
     let mut place = url.to_owned();
     for _ in 0..=MAX_REDIRECTS {
-        let response = get(&place, Roots::System, limit, interrupt)?;
+        let response = fetch_url(&place, Roots::System, limit, interrupt)?;
         match (response.status, response.header("location")) {
             (300..=399, Some(to)) => place = resolve_redirect(&place, to),
             (200..=299, _) => return Ok(String::from_utf8_lossy(&response.body).into_owned()),
@@ -37,11 +37,16 @@ pub fn fetch(url: &str, limit: Duration, interrupt: Interrupt) -> Result<String,
 
 /// Returns whether a GET of `url` is answered with a status below 400 within two seconds; certificates are not checked.
 pub(in crate::adapter) fn is_up(url: &str, interrupt: Interrupt) -> bool {
-    let answer = get(url, Roots::Anybody, Duration::from_secs(2), interrupt);
+    let answer = fetch_url(url, Roots::Anybody, Duration::from_secs(2), interrupt);
     answer.is_ok_and(|response| response.status < 400)
 }
 
-fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result<HttpResponse, AdapterError> {
+fn fetch_url(
+    url: &str,
+    roots: Roots,
+    limit: Duration,
+    interrupt: Interrupt,
+) -> Result<HttpResponse, AdapterError> {
     let request = HttpRequest { method: "GET".into(), ..HttpRequest::default() };
     ask_once(url, request, &TlsConfig { roots, ..TlsConfig::default() }, limit, interrupt)
 }
@@ -71,7 +76,7 @@ pub(super) fn ask_once(
     let (deadline, limits) = (Instant::now() + limit, MessageLimits::new(limit, Some(limit)));
     while Instant::now() < deadline {
         interrupt.check()?;
-        if let Some(response) = asked.read_answer(Interrupt::slice(deadline), limits)? {
+        if let Some(response) = asked.read_answer(Interrupt::next_wait(deadline), limits)? {
             return Ok(response);
         }
     }

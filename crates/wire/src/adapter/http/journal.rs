@@ -59,6 +59,7 @@ impl ExchangeJournal {
     /// Adds the answer to the request of this lane, of which the first byte came at `begun`; an answer to none of them
     /// is not kept.
     pub(super) fn add_answer(&mut self, lane: u32, begun: Option<Instant>, response: &HttpResponse) {
+        // A lane has one request at a time, so the last one is that which is answered.
         let Some(entry) = self.0.iter_mut().rev().find(|entry| entry.lane == lane) else { return };
         let mut body = response.body.clone();
         body.truncate(MAX_BODY_BYTES);
@@ -101,6 +102,7 @@ impl JournalEntry {
         let address = secrets.hide(&name_variables(&address, known, &mut variables));
         let header = |(name, value): &(String, String), variables: &mut Vec<String>| {
             let named = name_variables(value, known, variables);
+            // A header whose value a variable stands for can be shown: the variable says nothing of the secret.
             let is_hidden = named == *value && is_secret(name);
             (name.clone(), if is_hidden { HIDDEN.to_owned() } else { secrets.hide(&named) })
         };

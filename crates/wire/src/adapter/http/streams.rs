@@ -154,6 +154,7 @@ impl OpenStream {
 
     /// Makes messages of the bytes.
     fn split_messages(&mut self) -> Result<(), AdapterError> {
+        // Looked at before and after: whether a message was completed decides whose time goes on below.
         let heard = self.heard.len();
         let mut there = self.buffer.len();
         let taken = match &mut self.reading {
@@ -178,6 +179,8 @@ impl OpenStream {
         if self.heard.len() > heard || self.buffer.len() < there && !is_within {
             self.arrival = None;
         }
+        // The time of a message begins when its first byte is here, also if the bytes came with those of the one
+        // before.
         let is_partial = match &self.reading {
             StreamReading::Events { raw } => {
                 !self.buffer.is_empty() || raw.as_ref().is_some_and(|(_, raw)| !raw.is_empty())

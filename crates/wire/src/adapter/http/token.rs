@@ -72,12 +72,12 @@ impl TokenStore {
 
     fn fetch(&mut self, refresh: Option<&str>) -> Result<OauthToken, AdapterError> {
         let asked_at = Instant::now();
-        let mut response = self.ask(refresh)?;
+        let mut response = self.request_token(refresh)?;
         // Which place a server wants cannot be known; it says 401 or 400 for the other one (RFC 6749, 5.2).
         let is_refused = matches!(response.status, 400 | 401);
         if is_refused && self.config.client.is_some() && self.client_place == ClientPlace::Header {
             self.client_place = ClientPlace::Body;
-            let other = self.ask(refresh)?;
+            let other = self.request_token(refresh)?;
             if is_success(&other) {
                 response = other;
             } else {
@@ -95,7 +95,7 @@ impl TokenStore {
         Err(self.token_error(problem))
     }
 
-    fn ask(&self, refresh: Option<&str>) -> Result<HttpResponse, AdapterError> {
+    fn request_token(&self, refresh: Option<&str>) -> Result<HttpResponse, AdapterError> {
         let request = self.config.request(refresh, self.client_place);
         let TokenConfig { url, tls, .. } = &self.config;
         ask_once(url, request, tls, self.limit, self.interrupt).map_err(|error| match error {

@@ -106,6 +106,7 @@ impl WireNotation for TextNotation<'_> {
     }
 
     fn write(&self, input: &Label) -> Option<ScriptMessage> {
+        // A text that would end a frame in its middle cannot be sent, and not be written down either.
         let breaks = |text: &str| self.protocol.framing.is_broken_by(text);
         let text = self.codec.encode(self.model, input, breaks).ok()?;
         Some(ScriptMessage::Text(literal(self.with_end(&text))))
@@ -234,7 +235,7 @@ impl WireNotation for HttpNotation<'_> {
     }
 
     fn source_of(&self, gate: GateId) -> ReplySource {
-        let Some(answer) = self.answer(gate) else { return ReplySource::Stream };
+        let Some(answer) = self.answer_config(gate) else { return ReplySource::Stream };
         let to = answer.to.clone();
         if answer.event.is_some() { ReplySource::Event(to) } else { ReplySource::Answer(to) }
     }
@@ -244,7 +245,7 @@ impl WireNotation for HttpNotation<'_> {
         let request = |step: &crate::adapter::HttpResetStep| {
             let base = &self.protocol.url.base;
             let made = step.request.plain_request(&self.protocol.http, base, self.model, &captured).ok()?;
-            Some((0, self.message(OutgoingRequest::Request(made), "reset")?))
+            Some((0, self.script_message(OutgoingRequest::Request(made), "reset")?))
         };
         self.protocol.reset.iter().map(request).collect()
     }
@@ -252,11 +253,11 @@ impl WireNotation for HttpNotation<'_> {
     fn write(&self, input: &Label) -> Option<ScriptMessage> {
         let Label::Input(gate, _) = input else { return None };
         let name = self.model.sts.gates[*gate].name.to_string();
-        self.message(self.codec.encode(self.model, input, &self.make_markers()).ok()?, &name)
+        self.script_message(self.codec.encode(self.model, input, &self.make_markers()).ok()?, &name)
     }
 
     fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
-        let answer = self.answer(gate)?;
+        let answer = self.answer_config(gate)?;
         if answer.closed {
             return None;
         }
@@ -265,10 +266,11 @@ impl WireNotation for HttpNotation<'_> {
     }
 
     fn place(&self, gate: GateId, field: usize) -> Option<ScriptValuePlace> {
-        let (answer, name) = (self.answer(gate)?, field_name(self.model, gate, field)?);
+        let (answer, name) = (self.answer_config(gate)?, field_name(self.model, gate, field)?);
         if let Some((_, pointer)) = answer.fields.iter().find(|(other, _)| other == name) {
             return Some(ScriptValuePlace::Json(pointer.clone()));
         }
+        // The body before the headers, as the codec does where a group stands in both.
         let has_group =
             |pattern: &str| ["(?P<", "(?<"].iter().any(|open| pattern.contains(&format!("{open}{name}>")));
         if let Some(pattern) = answer.body.as_deref().filter(|pattern| has_group(pattern)) {
@@ -306,7 +308,7 @@ impl WireNotation for HttpNotation<'_> {
 
 impl HttpNotation<'_> {
     /// Returns the description of the answer that an output is; `None` if the project file has none.
-    fn answer(&self, gate: GateId) -> Option<&crate::codec::http::answer::AnswerConfig> {
+    fn answer_config(&self, gate: GateId) -> Option<&crate::codec::http::answer::AnswerConfig> {
         let name = &self.model.sts.gates[gate].name;
         self.protocol.http.outputs.iter().find(|(other, _)| **other == **name).map(|(_, answer)| answer)
     }
@@ -319,7 +321,7 @@ impl HttpNotation<'_> {
     }
 
     /// Returns a request of the input `name`, with variables in the place of captured values.
-    fn message(&self, request: OutgoingRequest, name: &str) -> Option<ScriptMessage> {
+    fn script_message(&self, request: OutgoingRequest, name: &str) -> Option<ScriptMessage> {
         let request = match request {
             OutgoingRequest::Request(request) => request,
             OutgoingRequest::Message(over, text) => {

@@ -135,6 +135,8 @@ impl TextAdapter {
                 self.live = Some(live);
                 self.was_reached = true;
             }
+            // A system that was there before and refuses now does so of its own accord: that is its behaviour, and no
+            // trouble of ours.
             Err(AdapterError::Start { reason: reason @ StartProblem::System { .. }, .. })
                 if self.was_reached =>
             {
@@ -179,6 +181,7 @@ impl TextAdapter {
                 Ok(())
             }
             Disconnection::Clean => {
+                // A process sees the end of its input when the writer is dropped, a socket is told by `end_writing`.
                 let super::TextConnection { mut messages, writer, .. } = live;
                 drop(writer);
                 self.link.end_writing();
@@ -238,7 +241,8 @@ impl TextAdapter {
             let deadline = Instant::now() + patience;
             while Instant::now() < deadline {
                 self.interrupt.check()?;
-                std::thread::sleep(Interrupt::slice(deadline));
+                // There is no connection on which anything could arrive, so there is nothing to wait on.
+                std::thread::sleep(Interrupt::next_wait(deadline));
             }
             self.absence = Absence::Disconnected { is_unsettled: false };
         }

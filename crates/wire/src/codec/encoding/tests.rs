@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 const MODEL: &str = "model M {
-    record Item { price: int, code: string, at: real? }
+    record Item { price: int, code: string, at: real?, tags: map<string, string> }
     input PUT(key: string, item: Item, due: int, keys: list<string>)
     output GOT(key: string, n: int, ok: bool)
     state s { on PUT }
@@ -119,6 +119,7 @@ fn places_are_those_of_the_model() {
         ("PUT.key", FieldEncoding::Rfc3339),
         ("Item.price", FieldEncoding::Hex),
         ("PUT.item", FieldEncoding::Text),
+        ("Item.tags", FieldEncoding::Hex),
     ] {
         assert!(matches!(encodings(&[bad]).check(&model), Err(BadEncodingPlace::Sort { .. })), "{bad:?}");
     }

@@ -8,6 +8,7 @@ use ioxide_record::calendar::{SECONDS_PER_DAY, date_of_day, day_of_date, days_in
 /// Returns seconds since 1970 as `2026-11-18T10:00:00Z`; `None` outside the years 0 to 9999, or with endless decimals.
 pub(super) fn rfc3339(seconds: &Rational) -> Option<String> {
     let whole = seconds.floor();
+    // The floor, not the truncation: before 1970 the fraction is counted forwards, too.
     let fraction = seconds - &Rational::from(whole.clone());
     let whole = whole.to_i64()?;
     let (day, second) = (whole.div_euclid(SECONDS_PER_DAY), whole.rem_euclid(SECONDS_PER_DAY));
@@ -16,6 +17,7 @@ pub(super) fn rfc3339(seconds: &Rational) -> Option<String> {
         return None;
     }
     let fraction = fraction.to_string();
+    // A third of a second has no end in decimals.
     if fraction.contains('/') {
         return None;
     }
@@ -30,8 +32,8 @@ pub(super) fn read_rfc3339(text: &str) -> Option<Rational> {
     let (date, rest) = (text.get(..10)?, text.get(10..)?);
     let rest = rest.strip_prefix(['T', 't', ' '])?;
     let clock = rest.get(..8)?;
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let [hour, minute, second] = numbers(clock, ':', [2, 2, 2])?;
+    let [year, month, day] = parse_numbers(date, '-', [4, 2, 2])?;
+    let [hour, minute, second] = parse_numbers(clock, ':', [2, 2, 2])?;
     let is_date = (1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day);
     if !is_date || hour > 23 || minute > 59 || second > 60 {
         return None;
@@ -47,7 +49,7 @@ pub(super) fn read_rfc3339(text: &str) -> Option<Rational> {
         "Z" | "z" => 0,
         _ => {
             let sign = if zone.starts_with('+') { 1 } else { -1 };
-            let [hours, minutes] = numbers(zone.strip_prefix(['+', '-'])?, ':', [2, 2])?;
+            let [hours, minutes] = parse_numbers(zone.strip_prefix(['+', '-'])?, ':', [2, 2])?;
             if hours > 23 || minutes > 59 {
                 return None;
             }
@@ -145,7 +147,7 @@ fn leading_number(text: &str) -> Option<(Rational, &str)> {
 }
 
 /// Returns the numbers between separators, each with as many digits as `widths` says.
-fn numbers<const N: usize>(text: &str, between: char, widths: [usize; N]) -> Option<[i64; N]> {
+fn parse_numbers<const N: usize>(text: &str, between: char, widths: [usize; N]) -> Option<[i64; N]> {
     let mut found = [0; N];
     let mut parts = text.split(between);
     for (number, width) in found.iter_mut().zip(widths) {

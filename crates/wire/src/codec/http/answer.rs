@@ -157,6 +157,7 @@ impl AnswerReader {
 
     /// Returns whether this may be an answer to the request `to`.
     fn may_answer(&self, to: Option<&str>) -> bool {
+        // Where the request is not known, as for a message of a stream, any output may be the answer.
         self.to.is_empty() || to.is_none_or(|to| self.to.iter().any(|other| other == to))
     }
 
@@ -170,6 +171,7 @@ impl AnswerReader {
     fn fits_status_and_request(&self, response: &HttpResponse, to: Option<&str>) -> bool {
         let is_part = match (&response.part, &self.event) {
             (ResponsePart::Answer, None) => !self.closed && self.has_status(response.status),
+            // The status is that of the head of the stream and says nothing about one event.
             (ResponsePart::Event(name), Some(wanted)) => wanted.is_match(name),
             (ResponsePart::Closed, None) => self.closed,
             _ => false,
@@ -201,7 +203,7 @@ impl AnswerReader {
             return Ok(AnswerFit::Elsewhere);
         }
         match self.match_content(response)? {
-            Ok(found) => self.message(model, form, name, &found).map(AnswerFit::Label),
+            Ok(found) => self.make_label(model, form, name, &found).map(AnswerFit::Label),
             Err(reason) => Ok(AnswerFit::Other(reason)),
         }
     }
@@ -219,12 +221,15 @@ impl AnswerReader {
 
     /// Returns the available values if the content meets the conditions, and the reason if it does not.
     fn match_content(&self, response: &HttpResponse) -> Result<Result<FoundValues, String>, Undecodable> {
+        // An output that is recognised by status and headers alone needs no body, so a coding that is not read is
+        // an error only for the others.
         if let Some(coding) = response.unread_coding.as_ref().filter(|_| self.reads_body()) {
             return Err(coding.clone().into());
         }
         let text = std::str::from_utf8(&response.body).ok();
         let mut groups: Vec<(String, Option<String>)> = Vec::new();
         if let Some(pattern) = &self.body {
+            // Many servers end a body with a line end that no description mentions.
             let Some(found) = text.and_then(|text| groups_of(pattern, text.trim_end())) else {
                 return Ok(Err("its body is another".into()));
             };
@@ -239,6 +244,7 @@ impl AnswerReader {
         }
         let is_xml =
             response.header("content-type").is_some_and(|kind| kind.to_ascii_lowercase().contains("xml"));
+        // The body is parsed only if somebody looks into it: it may be long, and need not be JSON.
         let json = if self.json.is_empty() && self.fields.is_empty() {
             None
         } else if is_xml {
@@ -255,7 +261,7 @@ impl AnswerReader {
     }
 
     /// Returns the label with the values found in the texts and in the JSON body.
-    fn message(
+    fn make_label(
         &self,
         model: &Model,
         form: &JsonForm,
@@ -270,9 +276,12 @@ impl AnswerReader {
             let value = match self.fields.iter().find(|(other, _)| *other == field) {
                 Some((_, pointer)) => member(model, sort, json.as_ref(), pointer, *is_xml),
                 None => {
+                    // The same group may stand in several patterns; the last one that took part wins, headers
+                    // before the body.
                     let group = groups.iter().rev().find(|(other, text)| *other == field && text.is_some());
                     match group.and_then(|(_, text)| text.as_deref()) {
-                        Some(text) if encodings.has(&place) => Some(Json::String(text.to_owned())),
+                        // An encoding reads the text itself, not the number or the word that the text is.
+                        Some(text) if encodings.has_encoding(&place) => Some(Json::String(text.to_owned())),
                         text => value_json(&model.pool, sort, text),
                     }
                 }
@@ -309,6 +318,8 @@ fn other_header(name: &str, value: Option<&str>) -> String {
 fn json_of(text: &str) -> Result<Option<Json>, Undecodable> {
     match json::read(text) {
         Ok(value) => Ok(Some(value)),
+        // No JSON is a fact about the answer that may exclude this output. A key that stands twice is not: readers
+        // disagree about its meaning, so nobody may guess.
         Err(JsonError::Wrong(_)) => Ok(None),
         Err(twice @ JsonError::Twice(_)) => Err(twice.to_string().into()),
         Err(JsonError::Excess(excess)) => Err(excess.into()),
@@ -320,6 +331,7 @@ fn json_of(text: &str) -> Result<Option<Json>, Undecodable> {
 fn member(model: &Model, sort: Sort, json: Option<&Json>, pointer: &str, is_xml: bool) -> Option<Json> {
     match json.and_then(|json| json.pointer(pointer)) {
         Some(found) => Some(found.clone()),
+        // XML has no empty list: no element is there.
         None if is_xml && matches!(sort, Sort::Collection(_)) && json.is_some() => {
             Some(Json::Array(Vec::new()))
         }

@@ -93,6 +93,7 @@ impl CapturedValues {
         }
         let Some(jar) = &mut self.jar else { return fresh };
         for cookie in set_cookies(response) {
+            // A cookie that is set again goes to the end, so that the oldest are first.
             jar.retain(|(name, _, path)| *name != cookie.name || *path != cookie.path);
             if !cookie.is_gone {
                 fresh.push(cookie.value.clone());

@@ -87,6 +87,7 @@ impl BodyCoding {
             Self::Gzip => self.read_all(flate2::bufread::MultiGzDecoder::new(bytes)),
             Self::Brotli => self.read_all(brotli_decompressor::Decompressor::new(bytes, CHUNK)),
             Self::Deflate => match inflate(bytes, true) {
+                // Only without the header: a damaged body of zlib must not be read as noise that happens to end well.
                 Err(BadCoding::Damaged { .. }) if !has_zlib_header(bytes) => inflate(bytes, false),
                 decoded => decoded,
             },
@@ -97,6 +98,7 @@ impl BodyCoding {
     fn read_all(self, decoder: impl Read) -> Result<Vec<u8>, BadCoding> {
         let mut body = Vec::new();
         let limit = max_body();
+        // One byte more than is allowed tells a body that fills the limit from one that exceeds it.
         let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
         match decoder.take(bound).read_to_end(&mut body) {
             Ok(_) if body.len() > limit => Err(Excess::body().into()),

@@ -49,6 +49,7 @@ impl Dechunker {
             if size > max_message() {
                 return Err(Excess::bytes().into());
             }
+            // Chunks are moved whole, so that `raw` always begins with the size of one.
             let next = if size == 0 { trailer(raw, start)? } else { end_of_chunk(raw, start + size)? };
             let Some(next) = next else { return Ok(()) };
             plain.extend_from_slice(&raw[start..start + size]);

@@ -96,6 +96,7 @@ impl HttpRequest {
             bytes.extend_from_slice(b"0\r\n\r\n");
             return bytes;
         }
+        // A method that usually has a body announces an empty one too (RFC 9110, 8.6).
         if self.body.is_some() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
             head.push_str(&format!("content-length: {}\r\n", body.len()));
         }
@@ -178,6 +179,7 @@ impl HttpResponse {
             let Some((mut response, head)) = parse_head(&bytes[from..], ended)? else { return Ok(None) };
             from += head;
             match response.status {
+                // What follows the head are frames, which the connection reads.
                 101 if asked == AskedFor::WebSocket => {
                     super::websocket::check_opened(&response)?;
                     response.stream = Some(StreamKind::WebSocket);
@@ -189,11 +191,14 @@ impl HttpResponse {
                 _ => (),
             }
             let rest = &bytes[from..];
+            // These have no body, whatever their headers say (RFC 9112, 6.3, rule 1).
             let extent = if asked == AskedFor::Head || matches!(response.status, 204 | 304) {
                 BodyExtent::Bytes(0)
             } else {
                 extent(&response)?
             };
+            // A stream without end: waiting for all of it would be waiting forever. With a length it is an ordinary
+            // body.
             if is_event_stream(&response) && !matches!(extent, BodyExtent::Bytes(_)) {
                 response.refuse_encoded_stream()?;
                 response.stream = Some(StreamKind::Events { chunked: extent == BodyExtent::Chunks });
@@ -201,7 +206,8 @@ impl HttpResponse {
                 return Ok(Some((response, from)));
             }
             let Some((body, used)) = body_of(rest, extent, ended)? else { return Ok(None) };
-            response.decode(body)?;
+            response.decode_content(body)?;
+            // A body without length ends with its connection, so nothing can follow on it.
             response.keeps_alive &= extent != BodyExtent::ToTheEnd;
             return Ok(Some((response, from + used)));
         }
@@ -210,21 +216,21 @@ impl HttpResponse {
 
 impl HttpResponse {
     /// The values of all headers called `name`.
-    fn values<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
+    fn header_values<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
         self.headers.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
     /// The encodings between the chunks and the content: those of the transfer lie over those of the content.
     fn codings(&self) -> Vec<&str> {
-        let mut names = coding_names(self.values("content-encoding"));
-        let transfer = coding_names(self.values("transfer-encoding"));
+        let mut names = coding_names(self.header_values("content-encoding"));
+        let transfer = coding_names(self.header_values("transfer-encoding"));
         names.extend(transfer.into_iter().filter(|name| !name.eq_ignore_ascii_case("chunked")));
         names
     }
 
     /// Sets the body to the content of `body`; one with an encoding that is not read is kept as it is, as an output may
     /// be recognised without it.
-    fn decode(&mut self, body: Vec<u8>) -> Result<(), Undecodable> {
+    fn decode_content(&mut self, body: Vec<u8>) -> Result<(), Undecodable> {
         let codings = self.codings();
         match codings.iter().find(|name| !body.is_empty() && BodyCoding::from_name(name).is_none()) {
             Some(name) => {
@@ -263,6 +269,7 @@ const CUT_OFF: &str = "half a message: it closed the connection in the middle of
 
 fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>, Undecodable> {
     let start = b"HTTP/1.";
+    // Refused by its first wrong byte: a server that speaks something else may never send the end of a head.
     let n = bytes.len().min(start.len());
     if bytes[..n] != start[..n] {
         return Err("this is no HTTP answer".into());
@@ -274,6 +281,7 @@ fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>
             (false, _) => Ok(None),
         };
     };
+    // Header values may hold bytes that are no UTF-8 (RFC 9110, 5.5); they are kept as replacement characters.
     let head = String::from_utf8_lossy(&bytes[..length]).into_owned();
     if let Some(line) = head.lines().find(|line| has_forbidden_byte(line.as_bytes())) {
         return Err(
@@ -290,6 +298,7 @@ fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>
             _ => return Err(format!("`{}` is no header", cut(line, 60)).into()),
         }
     }
+    // Overrides the default of the version, which `status_line` has set.
     match response.header("connection").map(str::to_ascii_lowercase) {
         Some(text) if text.contains("close") => response.keeps_alive = false,
         Some(text) if text.contains("keep-alive") => response.keeps_alive = true,
@@ -316,6 +325,7 @@ fn is_header_name(name: &str) -> bool {
 fn head_length(bytes: &[u8]) -> Option<usize> {
     let bytes = &bytes[..bytes.len().min(MAX_HEAD)];
     let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+    // Lines may end with a bare line feed (RFC 9112, 2.2), so the empty line is one between two of these.
     let mut last = ends.next()?;
     for end in ends {
         if matches!(&bytes[last + 1..end], b"" | b"\r") {
@@ -346,11 +356,13 @@ fn extent(response: &HttpResponse) -> Result<BodyExtent, Undecodable> {
         named.flat_map(|(_, value)| value.split(',')).map(str::trim)
     };
     let lengths: Vec<&str> = values("content-length").collect();
-    let transfer = coding_names(response.values("transfer-encoding"));
+    let transfer = coding_names(response.header_values("transfer-encoding"));
     if let Some((last, others)) = transfer.split_last() {
         let is_chunked = last.eq_ignore_ascii_case("chunked");
         let others = if is_chunked { others } else { &transfer[..] };
         let is_known = others.iter().all(|name| BodyCoding::from_name(name).is_some());
+        // Two statements of the length are how requests are smuggled (RFC 9112, 6.3): an error rather than a
+        // preference.
         return match (is_known, is_chunked, lengths.is_empty()) {
             (false, ..) => Err("a `transfer-encoding` other than `chunked`, `gzip` and `deflate`".into()),
             (true, _, false) => Err("both `content-length` and `transfer-encoding`".into()),
@@ -359,9 +371,11 @@ fn extent(response: &HttpResponse) -> Result<BodyExtent, Undecodable> {
         };
     }
     let Some(first) = lengths.first() else { return Ok(BodyExtent::ToTheEnd) };
+    // The same length several times is one length (RFC 9112, 6.3, rule 5).
     if lengths.iter().any(|other| other != first) {
         return Err("two different `content-length`".into());
     }
+    // `parse` would also accept a sign.
     let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
     match first.parse() {
         Ok(length) if is_number && length <= max_body() => Ok(BodyExtent::Bytes(length)),
@@ -399,6 +413,8 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
         if size == 0 {
             return Ok(trailer(bytes, at)?.map(|end| (body, end)));
         }
+        // The size is bounded before the chunk arrived, and what stands between chunks too: many tiny chunks with
+        // long extensions could otherwise take memory without a body. A quarter is chosen by feel.
         if body.len().saturating_add(size) > max_body() || at > max_body() + max_body() / 4 {
             return Err(Excess::body().into());
         }
@@ -420,6 +436,7 @@ pub(super) fn size_of(line: &[u8]) -> Option<usize> {
     let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
+    // Too many digits are a number above every limit, which the caller refuses by its size.
     Some(usize::from_str_radix(digits, 16).unwrap_or(usize::MAX))
 }
 

@@ -137,6 +137,7 @@ impl TemplateValues<'_> {
         shown: &dyn Fn(&Value) -> Result<String, UnwritableMessage>,
         again: &dyn Fn(&Json) -> String,
     ) -> Result<Option<String>, UnwritableMessage> {
+        // A name that is captured from answers but has no value yet: callers leave the text out or refuse.
         let is_missing = |name: &str| self.captured.knows(name) && self.captured.get(name).is_none();
         if template.fields().any(is_missing) {
             return Ok(None);
@@ -148,6 +149,7 @@ impl TemplateValues<'_> {
     /// Returns the texts of a template: for a single field none, one, or one for every item; otherwise its one text.
     fn fill_texts(self, template: &TextTemplate) -> Result<Vec<String>, UnwritableMessage> {
         let plain = |value: &Value| self.plain_text(value);
+        // Only a template that is a single field can be left out or repeated; inside a longer text a value is text.
         let value = template.only_field().and_then(|field| value_of(self.model, self.label, field).ok());
         match value.map(|value| self.unwrap_option(value)) {
             Some(None) => Ok(Vec::new()),
@@ -185,6 +187,7 @@ impl TemplateValues<'_> {
             }
             Value::Real(number) => Ok(whole_as_such(&number.to_string())),
             _ => match self.unwrap_option(value) {
+                // The value inside an option is written by these rules again; the same value again would not end.
                 Some(inner) if !std::ptr::eq(inner, value) => self.plain_text(inner),
                 _ => plain_text(&self.model.pool, value),
             },
@@ -235,7 +238,7 @@ impl TemplateValues<'_> {
                     _ => xml::write_element(&sort.name, &json, &mut text)?,
                 }
             }
-            Some(plain) => text.push_str(&xml::escape(&self.plain_text(plain)?)?),
+            Some(plain) => text.push_str(&xml::escape_text(&self.plain_text(plain)?)?),
         }
         Ok(text)
     }
@@ -247,6 +250,8 @@ impl PreparedRequest {
         if config.over.is_none() {
             check_start(config)?;
         }
+        // A header of the request replaces the common one of its name: sent twice, servers disagree about which
+        // counts.
         let is_own = |name: &str| config.headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         let common = common.iter().filter(|(name, _)| !is_own(name));
         let mut headers = Vec::new();
@@ -257,6 +262,8 @@ impl PreparedRequest {
             all.iter().map(|(name, text)| Ok((name.clone(), TextTemplate::new(text)?))).collect()
         };
         let kind = headers_kind(&config.headers);
+        // `contains`, since types such as `application/problem+json` and parameters are common. JSON is the
+        // default.
         let writing = match kind {
             None => BodyWriting::Json,
             Some(text) if text.contains("json") => BodyWriting::Json,
@@ -297,8 +304,11 @@ impl PreparedRequest {
         filling: TemplateValues<'_>,
     ) -> Result<HttpRequest, UnwritableMessage> {
         if let Label::Input(_, values) = filling.label {
+            // Checked for all values at once, as the templates below write numbers in many ways and none can write
+            // a third.
             values.iter().try_for_each(TemplateValues::is_writable)?;
         }
+        // Encoded value by value: a slash in a value is part of a segment, one in the template separates two.
         let encoded = |value: &Value| filling.plain_text(value).map(|text| percent_encode(&text));
         let path = filling.fill_text(&self.path, &encoded, &|json| percent_encode(&text_of(json)))?;
         let path = path.ok_or(UnwritableMessage::Uncaptured("path"))?;
@@ -306,6 +316,8 @@ impl PreparedRequest {
         let mut headers = Vec::new();
         for (name, text) in &self.headers {
             let values = filling.fill_texts(text)?;
+            // A line end in a value would add a header or a second request, which the promise of this module
+            // excludes.
             if let Some(bad) = values.iter().find(|value| value.chars().any(char::is_control)) {
                 return Err(UnwritableMessage::Header(bad.clone()));
             }
@@ -314,10 +326,12 @@ impl PreparedRequest {
             }
         }
         if let (BodyWriting::Multipart, Some(body)) = (self.writing, &body) {
+            // The boundary depends on the body, so the type that was configured is completed here.
             headers.retain(|(name, _)| name != "content-type");
             headers.push(("content-type".into(), multipart::content_type(body)));
         }
         let path = format!("{base}{path}{}", self.query_text(&path, filling)?);
+        // Cookies that were kept depend on the path, which is complete only now.
         headers.extend(self.cookie_header(&path, filling)?);
         if body.is_some() && !headers.iter().any(|(name, _)| name == "content-type") {
             headers.push(("content-type".into(), "application/json".into()));
@@ -348,6 +362,7 @@ impl PreparedRequest {
     fn body(&self, filling: TemplateValues<'_>) -> Result<Option<String>, UnwritableMessage> {
         let Some(body) = &self.body else { return Ok(None) };
         let only = body.only_field().and_then(|field| value_of(filling.model, filling.label, field).ok());
+        // A request whose body is one optional field has no body at all where the field is `none`.
         if only.is_some_and(|value| filling.unwrap_option(value).is_none()) {
             return Ok(None);
         }
@@ -363,7 +378,7 @@ impl PreparedRequest {
         };
         // A captured text with a character that XML cannot hold is sent as it is, for the system to refuse.
         let again = |json: &Json| match self.writing {
-            BodyWriting::Xml => xml::escape(&text_of(json)).unwrap_or_else(|_| text_of(json)),
+            BodyWriting::Xml => xml::escape_text(&text_of(json)).unwrap_or_else(|_| text_of(json)),
             BodyWriting::Json => json.to_string(),
             BodyWriting::Form => percent_encode(&text_of(json)),
             BodyWriting::Plain | BodyWriting::Multipart => text_of(json),
@@ -376,6 +391,7 @@ impl PreparedRequest {
         let mut query = String::new();
         for (name, text) in &self.query {
             for value in filling.fill_texts(text)? {
+                // The path may have a query of its own, written into its template.
                 let mark = if query.is_empty() && !path.contains('?') { '?' } else { '&' };
                 query.push_str(&format!("{mark}{}={}", percent_encode(name), percent_encode(&value)));
             }
@@ -392,6 +408,7 @@ impl PreparedRequest {
             filling.captured.cookies(path).map(|(name, value)| format!("{name}={value}")).collect();
         for (name, text) in &self.cookies {
             for value in filling.fill_texts(text)? {
+                // The characters that RFC 6265, 4.1.1, excludes from the value of a cookie.
                 let is_odd =
                     |c: char| c.is_control() || matches!(c, ';' | ',' | ' ' | '"' | '\\') || !c.is_ascii();
                 if value.contains(is_odd) {

@@ -45,14 +45,14 @@ fn add_named_headers(secrets: &mut Secrets, headers: &[(String, String)], is_sec
 /// Returns the names of the members of a path or body, whether they are secret or not.
 #[must_use]
 pub fn member_names(template: &str) -> Vec<String> {
-    members(template).into_iter().map(|(name, _)| name).collect()
+    named_values(template).into_iter().map(|(name, _)| name).collect()
 }
 
 /// Returns the values of the members of a path or body whose names are secret, as they are meant and as they are
 /// written: a system may put either into base64.
 fn secret_members(template: &str, is_secret: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    for (_, written) in members(template).into_iter().filter(|(name, _)| is_secret(name)) {
+    for (_, written) in named_values(template).into_iter().filter(|(name, _)| is_secret(name)) {
         for part in written.split(HOLE) {
             let meant = unescape(part);
             if meant != part {
@@ -66,7 +66,7 @@ fn secret_members(template: &str, is_secret: &dyn Fn(&str) -> bool) -> Vec<Strin
 
 /// Returns names and values, the latter as they are written, in a path or body: `name=value` of queries and forms,
 /// `"name": "value"` of JSON.
-fn members(template: &str) -> Vec<(String, String)> {
+fn named_values(template: &str) -> Vec<(String, String)> {
     let text = template_texts(template).join(&HOLE.to_string());
     let mut found = Vec::new();
     for part in text.split(['?', '&', '\n']) {

@@ -67,8 +67,11 @@ impl FrameKind {
 /// A frame to send: whole, masked as clients must.
 #[must_use]
 pub fn frame(kind: FrameKind, payload: &[u8]) -> Vec<u8> {
+    // The high bit says that the message ends with this frame: ours are never in parts.
     let mut bytes = vec![0x80 | kind.code()];
     match payload.len() {
+        // The high bit of the second byte says that the payload is masked. Lengths up to 125 stand there
+        // themselves, 126 announces two bytes of length and 127 eight (RFC 6455, 5.2).
         n @ 0..=125 => bytes.push(0x80 | u8::try_from(n).unwrap_or(125)),
         n => match u16::try_from(n) {
             Ok(n) => {
@@ -142,6 +145,8 @@ impl Assembly {
         frame: &WebSocketFrame,
         payload: Vec<u8>,
     ) -> Result<Option<IncomingFrame>, BadStream> {
+        // A control frame may stand between the frames of a message (RFC 6455, 5.4): the message that has begun is
+        // put back. After a close nothing follows, so there it is dropped.
         let (kind, mut all) = match (frame.code, self.begun.take()) {
             (8, _) => return Ok(Some(IncomingFrame::Close(payload))),
             (9, begun) => {
@@ -167,6 +172,7 @@ impl Assembly {
             self.begun = Some((kind, all));
             return Ok(None);
         }
+        // Only the whole message must be UTF-8: a character may be divided between frames (RFC 6455, 5.6).
         if kind == FrameKind::Text && std::str::from_utf8(&all).is_err() {
             return Err(BadStream::Wrong("a text message is no text"));
         }
@@ -186,6 +192,7 @@ impl WebSocketFrame {
     /// The frame at the front of `bytes`, if it is whole.
     fn at_front(bytes: &[u8]) -> Result<Option<Self>, BadStream> {
         let [first, second, rest @ ..] = bytes else { return Ok(None) };
+        // Reserved bits need an extension, which the opening did not offer; servers must not mask (RFC 6455, 5.1).
         if first & 0x70 != 0 || second & 0x80 != 0 {
             return Err(BadStream::Wrong("a frame with bits that a server may not set"));
         }
@@ -195,6 +202,7 @@ impl WebSocketFrame {
             short => (Some(u64::from(short)), 0),
         };
         let Some(long) = long else { return Ok(None) };
+        // Bounded before the payload has come, so no length makes the adapter wait for more than it would keep.
         let length = usize::try_from(long).ok().filter(|n| *n <= max_message());
         let length = length.ok_or_else(Excess::bytes)?;
         let frame = Self { is_last: first & 0x80 != 0, code: first & 0x0f, head: 2 + more, length };

@@ -73,16 +73,16 @@ pub(super) fn write_element(name: &str, json: &Json, out: &mut String) -> Result
     for (key, value) in members {
         if let Some(attribute) = key.strip_prefix('@').filter(|_| !value.is_null()) {
             check_name(attribute)?;
-            out.push_str(&format!(" {attribute}=\"{}\"", escape(&text_of(value))?));
+            out.push_str(&format!(" {attribute}=\"{}\"", escape_text(&text_of(value))?));
         }
     }
     out.push('>');
     if !json.is_object() {
-        out.push_str(&escape(&text_of(json))?);
+        out.push_str(&escape_text(&text_of(json))?);
     }
     for (key, value) in members.iter().filter(|(key, _)| !key.starts_with('@')) {
         match key.as_str() {
-            TEXT => out.push_str(&escape(&text_of(value))?),
+            TEXT => out.push_str(&escape_text(&text_of(value))?),
             _ => write_element(key, value, out)?,
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn write_element(name: &str, json: &Json, out: &mut String) -> Result
 }
 
 /// Returns `text` with the characters replaced that have a meaning in XML; some control characters have no place there.
-pub(super) fn escape(text: &str) -> Result<String, UnwritableMessage> {
+pub(super) fn escape_text(text: &str) -> Result<String, UnwritableMessage> {
     let is_bad = |c: char| {
         c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{7f}'..='\u{9f}')
             || matches!(c, '\u{fffe}' | '\u{ffff}')

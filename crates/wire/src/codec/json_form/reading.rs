@@ -51,6 +51,7 @@ impl<'f> FormReading<'f> {
                 "false" | "0" => Some(Json::Bool(false)),
                 _ => None,
             },
+            // An element with attributes became an object; its text is the value and its attributes do not matter.
             (Sort::Int | Sort::Range { .. } | Sort::Real | Sort::Bool | Sort::Str, Json::Object(members)) => {
                 let text = members.get("#text").cloned().unwrap_or_else(|| Json::String(String::new()));
                 if sort == Sort::Str { Some(text) } else { self.typed_xml(pool, sort, &text)? }
@@ -58,6 +59,8 @@ impl<'f> FormReading<'f> {
             (Sort::Data(id), Json::String(text))
                 if pool.data(id).kind == DataKind::Record && text.trim().is_empty() =>
             {
+                // An empty element is a record all of whose members are missing, which may be right if they are
+                // options.
                 Some(Json::Object(Map::new()))
             }
             (Sort::Collection(id), _) if pool.collection(id).kind != CollectionKind::Map => {
@@ -77,10 +80,13 @@ impl<'f> FormReading<'f> {
             _ => false,
         };
         match json {
+            // Several elements of one name are an array already.
             Json::Array(_) => None,
             Json::Null => Some(Json::Array(Vec::new())),
             Json::String(text) if text.trim().is_empty() => Some(Json::Array(Vec::new())),
             _ => {
+                // `<items><item/><item/></items>`: the only member is taken for the element around the items,
+                // unless it is a field of the item or an attribute: then the object is itself the only item.
                 match only_member(json).filter(|(name, _)| !name.starts_with(['@', '#']) && !has_field(name))
                 {
                     Some((_, Json::Array(items))) => Some(Json::Array(items.clone())),
@@ -93,6 +99,8 @@ impl<'f> FormReading<'f> {
 
     /// Returns `json` in the form of the protocol.
     pub(super) fn normal(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Json, CodecError> {
+        // The result is what `value_from_json` reads. A shape that this does not know is passed on as it is, so
+        // that one place words the error.
         let typed = if self.is_xml { self.typed_xml(pool, sort, json)? } else { None };
         let json = typed.as_ref().unwrap_or(json);
         match (sort, json) {
@@ -114,6 +122,7 @@ impl<'f> FormReading<'f> {
                 };
                 entries.iter().map(entry).collect::<Result<_, CodecError>>().map(Json::Object)
             }
+            // A map whose keys are no names of members is a list of pairs.
             (Sort::Collection(id), Json::Array(pairs)) => {
                 let of = pool.collection(id);
                 let pair = |(at, pair): (usize, &Json)| match pair.as_array().map(Vec::as_slice) {
@@ -144,6 +153,7 @@ impl<'f> FormReading<'f> {
     /// Returns the key of a map that is written `name`; a member has a text for its name, whatever its notation is.
     fn normal_key(&self, pool: &TermPool, sort: Sort, name: &str) -> Result<String, CodecError> {
         if let Sort::Data(id) = sort {
+            // The notation of a case may be a number, which as the name of a member is the text of this number.
             let is_it = |ctor: &&Constructor| {
                 self.form.cases.get(&*ctor.name).is_some_and(|written| member_name(written) == name)
             };
@@ -160,6 +170,8 @@ impl<'f> FormReading<'f> {
         match (data.kind, json) {
             (DataKind::Option, Json::Null) => Ok(Json::Null),
             (DataKind::Option, _) => match data.ctors.get(1).and_then(|some| some.fields.first()) {
+                // Anything but `null` is the value of `some`; nested options stand in an object, as `write_data`
+                // puts them.
                 Some(field) if !is_option(pool, field.sort) => self.normal(pool, field.sort, json),
                 Some(field) => match only_member(json).filter(|(name, _)| *name == "some") {
                     Some((name, inner)) => {
@@ -198,6 +210,8 @@ impl<'f> FormReading<'f> {
             let place = place_of(data, ctor, field);
             let name = self.form.names.get(&place).map_or(&*field.name, String::as_str);
             known.insert(name.to_owned());
+            // A member that is missing is `none`: anywhere in an open form and in XML, else only where the place
+            // allows it.
             let may_miss = is_option(pool, field.sort) && !self.form.null.contains(&place);
             let value = match members.get(name) {
                 None if may_miss
@@ -207,6 +221,8 @@ impl<'f> FormReading<'f> {
                 }
                 None if self.is_xml && matches!(field.sort, Sort::Collection(_)) => Json::Array(Vec::new()),
                 None => return Err(CodecError::new(JsonProblem::MissingField(name.to_owned()))),
+                // This place never has `null`, not even as `none`: a service that sends it breaks its own
+                // description.
                 Some(Json::Null) if self.form.absent.contains(&place) => {
                     let expected = pool.show_sort(field.sort).trim_end_matches('?').to_owned();
                     let problem = JsonProblem::Shape { expected, found: "null".into() };
@@ -243,6 +259,8 @@ impl<'f> FormReading<'f> {
         if self.tries.get() > MAX_TRIES {
             return Err(CodecError::new(JsonProblem::Excess(Excess::Tries { limit: MAX_TRIES })));
         }
+        // The cases in the order of their declaration; the first whose shape fits is the value. Shape means that
+        // the value can be read, ranges are not looked at, so that a number out of range stays the case it was.
         for ctor in &data.ctors {
             let Some(field) = ctor.fields.first() else {
                 let name = Json::String(ctor.name.to_string());
@@ -272,6 +290,7 @@ impl<'f> FormReading<'f> {
     fn named_case(&self, pool: &TermPool, data: &DataSort, json: &Json) -> Result<Json, CodecError> {
         let written =
             |ctor: &Constructor| self.form.cases.get(&*ctor.name).filter(|_| ctor.fields.is_empty());
+        // A case that has a notation is known by this alone, no longer by its name.
         let is_it = |ctor: &&Constructor| written(ctor).is_some_and(|written| is_same(written, json));
         if let Some(ctor) = data.ctors.iter().find(is_it) {
             return Ok(Json::String(ctor.name.to_string()));
@@ -287,6 +306,8 @@ impl<'f> FormReading<'f> {
                 .map(|fields| wrap_in_object(&ctor.name, fields))
                 .map_err(|error| error.with_place(&ctor.name));
         }
+        // Left as it is, for `value_from_json` to read or to refuse in its words. If some cases have notations, its
+        // words would list names that the system does not use: then the error below does.
         if json.as_str().is_some_and(|name| named(name).is_some())
             || data.ctors.iter().all(|ctor| written(ctor).is_none())
         {

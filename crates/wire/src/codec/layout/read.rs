@@ -64,8 +64,8 @@ impl<'l> LayoutReader<'_, 'l> {
                 self.take_number(what, value, width)
             }
             LayoutItem::Bits(number, parts) => self.bits(*number, parts),
-            LayoutItem::Bytes { field, form, extent } => self.field(field, *form, extent, after),
-            LayoutItem::Check(check, endian) => self.check(*check, *endian),
+            LayoutItem::Bytes { field, form, extent } => self.read_bytes_field(field, *form, extent, after),
+            LayoutItem::Check(check, endian) => self.read_checksum(*check, *endian),
             LayoutItem::Skip(count) => self.take_bytes(*count).map(drop),
         }
     }
@@ -141,7 +141,7 @@ impl<'l> LayoutReader<'_, 'l> {
     }
 
     /// Reads a field of bytes up to where its extent says it ends.
-    fn field(
+    fn read_bytes_field(
         &mut self,
         name: &'l str,
         form: FieldForm,
@@ -183,7 +183,7 @@ impl<'l> LayoutReader<'_, 'l> {
     }
 
     /// Reads a checksum and compares it with that of the bytes before it.
-    fn check(&mut self, check: Checksum, endian: Endian) -> Result<(), LayoutMismatch> {
+    fn read_checksum(&mut self, check: Checksum, endian: Endian) -> Result<(), LayoutMismatch> {
         // A checksum covers all bytes before it, those of constants and lengths too.
         let (start, expected) = (self.at, i128::from(check.compute(&self.bytes[..self.at])));
         let number = NumberLayout { width: Width::Bytes(check.width()), is_signed: false, endian };

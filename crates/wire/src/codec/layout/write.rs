@@ -207,7 +207,7 @@ fn write_number(
     sizes: LayoutSizes,
 ) -> Result<Vec<u8>, LayoutUnfit> {
     let wrong = |problem| LayoutUnfit::Number { what: what.role_text(), problem };
-    number.bytes(what.value(fields, sizes)?).map_err(wrong)
+    number.bytes(what.number_to_write(fields, sizes)?).map_err(wrong)
 }
 
 /// The bytes of numbers of some bits each.
@@ -219,7 +219,7 @@ fn write_bits(
 ) -> Result<Vec<u8>, LayoutUnfit> {
     let mut all = 0i128;
     for (count, what) in parts {
-        let value = what.value(fields, sizes)?;
+        let value = what.number_to_write(fields, sizes)?;
         // A part that is too large would change the part before it.
         if !(0..1 << count).contains(&value) {
             return Err(LayoutUnfit::Bits { what: what.role_text(), value, count: *count });
@@ -231,7 +231,7 @@ fn write_bits(
 
 impl NumberRole {
     /// The number to be written.
-    fn value(&self, fields: &NamedFields<'_>, sizes: LayoutSizes) -> Result<i128, LayoutUnfit> {
+    fn number_to_write(&self, fields: &NamedFields<'_>, sizes: LayoutSizes) -> Result<i128, LayoutUnfit> {
         match self {
             Self::Const(value) => Ok(*value),
             Self::Len(LengthOf::Message, plus) => Ok(sizes.total as i128 + plus),

@@ -30,6 +30,7 @@ impl ValueNotation {
     /// Returns the text of a value: a string as it is, a case with fields by its name and its fields.
     pub(super) fn write(&self, pool: &TermPool, value: &Value) -> Result<String, UnwritableMessage> {
         match value {
+            // The word for true comes first.
             Value::Bool(b) => Ok(self.truth[usize::from(!b)].clone()),
             Value::Data(data) => {
                 let sort = pool.data(data.data);
@@ -65,9 +66,11 @@ impl ValueNotation {
                 let inner = pool.data(id).ctors.get(1)?.fields.first()?.sort;
                 self.read(pool, inner, text)
             }
+            // Only values with fields need the brackets to be followed; a plain enum is a word like any other.
             Sort::Data(id) if !pool.data(id).is_enumeration() => {
                 let mut reading = ConstructorReading { notation: self, pool, rest: written.trim() };
                 let json = reading.read_value(sort, 0)?;
+                // All of the text or none of it: what is left over would be lost.
                 reading.rest.is_empty().then_some(json)
             }
             _ => value_json(pool, sort, text),
@@ -99,6 +102,7 @@ impl ConstructorReading<'_> {
 
     /// Takes the text up to the comma or bracket that ends a field.
     fn take_word(&mut self) -> &str {
+        // An opening bracket ends a word too: it is the name of a case.
         let end = self.rest.find([',', ')', '(']).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
@@ -125,6 +129,7 @@ impl ConstructorReading<'_> {
 
     fn read_data(&mut self, data: &DataSort, depth: usize) -> Option<Json> {
         if data.kind == DataKind::Option {
+            // A case may be called `none_left`: the word must end here.
             let is_end = |rest: &&str| rest.is_empty() || rest.starts_with([',', ')']);
             let none = self.rest.strip_prefix("none").map(str::trim_start).filter(is_end);
             if let Some(rest) = none {
@@ -132,6 +137,7 @@ impl ConstructorReading<'_> {
                 return Some(Json::Null);
             }
             let inner = data.ctors.get(1)?.fields.first()?.sort;
+            // `some` is written as its value alone, as `write` does.
             return self.read_value(inner, depth + 1);
         }
         let name = self.take_word().to_owned();
@@ -163,6 +169,7 @@ impl ConstructorReading<'_> {
     /// Takes a string in quotes, its escapes replaced.
     fn take_string(&mut self) -> Option<String> {
         let mut text = String::new();
+        // The opening quote is skipped; `read_value` has seen it. Positions stay those in `rest`.
         let mut chars = self.rest.char_indices().skip(1);
         while let Some((at, c)) = chars.next() {
             match c {
@@ -175,6 +182,7 @@ impl ConstructorReading<'_> {
                     'r' => '\r',
                     't' => '\t',
                     '0' => '\0',
+                    // A quote and a backslash stand for themselves, and so does any other character.
                     other => other,
                 }),
                 c => text.push(c),

@@ -122,6 +122,7 @@ impl ItemsCodec {
         let named = fields.map(|&var| model.pool.var_info(var)).filter(|info| *info.name == *field);
         for info in named {
             let Some(of) = model.pool.collection_of(info.sort) else { continue };
+            // Entries of a map are no cases: their template has `key` and `value`.
             let has =
                 |name: &str| of.kind != CollectionKind::Map && case(&model.pool, of.item, name).is_some();
             if let Some((case, _)) = self.cases.iter().find(|(name, _)| !has(name)) {
@@ -142,6 +143,7 @@ impl ItemsCodec {
         let writer = ItemWriter { codec: self, pool, is_allowed };
         let texts: Result<Vec<String>, UnwritableMessage> = match &value.items {
             Items::List(items) | Items::Set(items) => items.iter().map(|item| writer.item(item)).collect(),
+            // Sets and maps are kept in the order of their values, so equal collections have equal texts.
             Items::Map(entries) => entries.iter().map(|entry| writer.entry(entry)).collect(),
         };
         Ok(texts?.join(&self.between))
@@ -152,6 +154,9 @@ impl ItemsCodec {
         let of = pool.collection(id);
         let mut found: Vec<Json> = Vec::new();
         let mut rest = text;
+        // An empty text has no items. Otherwise there is an item before and behind every separator, so a separator
+        // at the end is followed by an empty item, which few sorts have. The loop ends: every turn takes an
+        // item that is not empty, or a separator, or the rest is empty.
         while !text.is_empty() {
             let (item, len) = self.next_item(pool, of, rest)?;
             found.push(item);
@@ -173,6 +178,7 @@ impl ItemsCodec {
             let found = pattern.find_item(text)?;
             return Some((item_json(pool, of.kind, (of.key, of.item), &found)?, found.len()));
         }
+        // Without a pattern an item goes up to the next separator; without either it is one character.
         let len = match self.between.as_str() {
             "" => text.chars().next()?.len_utf8(),
             between => text.find(between).unwrap_or(text.len()),
@@ -185,9 +191,12 @@ impl ItemsCodec {
         let found = |(name, codec): &(String, ItemCodec)| {
             Some((name.clone(), codec.pattern.as_ref()?.find_item(text)?))
         };
+        // The first case whose pattern fits, as with outputs: if its fields do not fit, no other case is tried.
         let (name, found) = self.cases.iter().find_map(found)?;
         let ctor = case(pool, item, &name)?;
         let fields = fields_json(pool, &ctor.fields, &found)?;
+        // The notation of cases in the JSON of the protocol: the name alone, or an object from the name to the
+        // fields.
         let json = if ctor.fields.is_empty() {
             Json::String(name)
         } else {
@@ -234,6 +243,7 @@ impl ItemWriter<'_> {
     ) -> Result<String, UnwritableMessage> {
         match &self.codec.item.each {
             Some(template) => self.fill_template(template, names),
+            // The counterpart of `plain_item`, which reads what this writes.
             None => self.fill_template(&TextTemplate::of_fields(plain, "="), names),
         }
     }
@@ -259,6 +269,7 @@ fn item_json(
 ) -> Option<Json> {
     let value = |plain: &str| match record_fields(pool, item) {
         Some(fields) => fields_json(pool, fields, found),
+        // A pattern without a group for the item means the item by all that it matches.
         None => value_json(pool, item, found.part_named(plain).or_else(|| found.full_match())),
     };
     match kind {
@@ -320,6 +331,7 @@ fn plain_item(pool: &TermPool, kind: CollectionKind, (key, item): (Sort, Sort), 
     match kind {
         CollectionKind::List | CollectionKind::Set => value_json(pool, item, Some(text)),
         CollectionKind::Map => {
+            // At the first `=`: a value may contain more of them, a key cannot.
             let (name, value) = text.split_once('=')?;
             Some(Json::Array(vec![value_json(pool, key, Some(name))?, value_json(pool, item, Some(value))?]))
         }

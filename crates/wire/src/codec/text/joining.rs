@@ -174,6 +174,7 @@ impl UnfinishedMessage {
                     self.need = FrameNeed::Bytes { count, end: end.as_bytes().to_vec() };
                     return Ok(false);
                 }
+                // The frames that follow are counted below this one, so the announcements form a stack.
                 Some((then, count @ 1..)) => {
                     self.owed.push(then.frames(count));
                     return Ok(false);
@@ -194,6 +195,8 @@ impl UnfinishedMessage {
     /// Counts one frame that is complete with all it announced; returns whether further frames are missing.
     fn still_owes(&mut self) -> bool {
         while let Some(left) = self.owed.last_mut() {
+            debug_assert!(*left > 0, "an announcement of no frames owes nothing");
+            // The frame that is complete may have been the last of several announcements at once.
             *left -= 1;
             if *left > 0 {
                 return true;
