@@ -288,9 +288,13 @@ fn unsolicited_messages_are_answered_or_ignored_and_never_outputs() {
 fn a_flood_of_ignored_messages_is_silence() {
     let protocol = TextProtocol { unsolicited: make_rules(&["tick"], &[]), ..lines(None, &PONG) };
     let mut adapter = started("yes tick", protocol, SOON);
-    assert_eq!(adapter.observe(Duration::from_millis(20)), Ok(Observation::Quiet));
-    assert_eq!(adapter.poll(), Ok(None));
-    assert!(!adapter.take_unsolicited().is_empty());
+    // A busy machine may start the flood later than the first silence ends.
+    let mut ignored = Vec::new();
+    while ignored.is_empty() {
+        assert_eq!(adapter.observe(Duration::from_millis(20)), Ok(Observation::Quiet));
+        assert_eq!(adapter.poll(), Ok(None));
+        ignored = adapter.take_unsolicited();
+    }
 }
 
 /// A dead system is not silent because the last it sent is ignored.
