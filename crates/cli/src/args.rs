@@ -36,8 +36,8 @@ pub use self::help::{command_line, parse_command_line};
 pub use self::init::{InitArgs, StubArg};
 pub use self::learn::{CompareArg, DiffArgs, DraftFormat, LearnArgs, UnstableArg};
 pub use self::live::{
-    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, DEFAULT_MAX_CONFIGURATIONS, DemoArgs,
-    JudgeArgs, KeepArg, PurposesArgs, ReplayArgs, ShrinkArgs, SutArgs, TestArgs, TestFormat,
+    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, CoverArg, DEFAULT_MAX_CONFIGURATIONS,
+    DemoArgs, JudgeArgs, KeepArg, PurposesArgs, ReplayArgs, ShrinkArgs, SutArgs, TestArgs, TestFormat,
 };
 pub use self::lsp::LspArgs;
 pub use self::model::{CheckArgs, CheckFormat, ExplainArgs, FmtArgs, ShowArgs, ShowFormat, StepArgs};

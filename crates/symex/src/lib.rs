@@ -83,5 +83,5 @@ pub use crate::outputs::{SwitchOffer, list_offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence_condition};
 pub use crate::relevance::relevant_switches;
 pub use crate::state::{PathCondition, Store, SymState, switch_effect};
-pub use crate::step::{SwitchStep, follow_switches, successor, take_switch};
+pub use crate::step::{SwitchStep, after_silence, follow_switches, successor, take_step, take_switch};
 pub use crate::symmetry::Symmetry;

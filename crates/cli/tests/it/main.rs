@@ -2,6 +2,7 @@
 //! it.
 
 mod adapter;
+mod any_answer;
 mod bad_input;
 mod book;
 mod browser;
@@ -50,6 +51,7 @@ mod scripts;
 mod scripts_several;
 mod secrets;
 mod services;
+mod silence_steps;
 mod snippets;
 mod step;
 mod suites;
