@@ -35,6 +35,7 @@ mod explaining;
 mod explore;
 mod frontier;
 mod graph;
+mod guard;
 mod induction;
 mod instants;
 pub mod leaves;
@@ -63,6 +64,7 @@ pub use crate::explore::{
     explore_until,
 };
 pub use crate::graph::{ExecGraph, ExploredEdge, ExploredId};
+pub use crate::guard::{decide_enabled, decided_closure, decided_internal_successors, decided_successors};
 pub use crate::induction::sizes::decide_by_sizes;
 pub use crate::induction::{
     CounterexampleState, InductionCounterexample, InductionOutcome, InductionProver, Invariants, SafetyClaim,

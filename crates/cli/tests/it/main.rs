@@ -39,6 +39,7 @@ mod program;
 mod project;
 mod properties;
 mod protocols;
+mod quantified;
 mod records;
 mod references;
 mod refused;
