@@ -19,7 +19,7 @@ pub struct CaseArgs {
     /// The transitions to take from the start, such as `tr1,tr2,tr3`; with `..` ioxide finds the way between two of
     /// them.
     ///
-    /// States and messages can be named too: `Transc,..,Cash`.
+    /// States and messages can be named too: `Transc,..,Cash`; and `quiet` is silence: `press,ring,quiet,stop`.
     #[arg(
         long,
         value_name = "LIST",

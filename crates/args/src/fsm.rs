@@ -75,6 +75,10 @@ pub struct FsmArgs {
     /// Prints for every answer of the system how many states it has at least, round by round.
     #[arg(long, hide_short_help = true, requires = "reduction")]
     pub bounds: bool,
+    /// Before the input sequences, walks through the system for this many inputs, to what was tried least: faults of
+    /// large machines show sooner [default: 4 for every state and input of a machine with 8 states or more, else 0].
+    #[arg(long, hide_short_help = true, requires = "reduction", value_name = "N")]
+    pub walk: Option<usize>,
     /// Gives up after this many input sequences.
     #[arg(long, hide_short_help = true, default_value_t = 1_000_000, value_name = "N")]
     pub max_words: usize,

@@ -54,8 +54,8 @@ pub use self::help::{VERSION_LINE, command_line, is_version_query, parse_words};
 pub use self::init::{InitArgs, StubArg};
 pub use self::learn::{CompareArg, DiffArgs, DraftFormat, LearnArgs, UnstableArg};
 pub use self::live::{
-    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, DEFAULT_MAX_CONFIGURATIONS, DemoArgs,
-    JudgeArgs, KeepArg, PurposesArgs, ReplayArgs, ShrinkArgs, SutArgs, TestArgs, TestFormat,
+    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, CoverArg, DEFAULT_MAX_CONFIGURATIONS,
+    DemoArgs, JudgeArgs, KeepArg, PurposesArgs, ReplayArgs, ShrinkArgs, SutArgs, TestArgs, TestFormat,
 };
 pub use self::lsp::LspArgs;
 pub use self::model::{CheckArgs, CheckFormat, ExplainArgs, FmtArgs, ShowArgs, ShowFormat, StepArgs};

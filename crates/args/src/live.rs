@@ -106,6 +106,10 @@ pub struct TestArgs {
     /// The items that `hunt`, `cover` and `tour` cover.
     #[arg(long, value_enum, default_value_t, hide_short_help = true)]
     pub cover: CoverArg,
+    /// Chooses values and times, if there are any, with which `cover` and `purpose:NAME` can follow their paths
+    /// whatever the system answers.
+    #[arg(long, hide_short_help = true)]
+    pub any_answer: bool,
     /// The number of runs [default: as many as fit into `--steps` or `--for`; 10 with `--tester random`].
     ///
     /// In detail: `hunt` runs until its steps or its time are used up; `cover` and `tour` cover everything five times,
@@ -540,6 +544,9 @@ pub enum CoverArg {
     /// Every message, sent or received.
     #[value(name = "messages", alias = "gates")]
     Gates,
+    /// Silence in every state in which the model may be silent; not for `tour`.
+    #[value(name = "silences")]
+    Silences,
 }
 
 impl From<CoverArg> for Criterion {
@@ -548,6 +555,7 @@ impl From<CoverArg> for Criterion {
             CoverArg::Switches => Self::Switches,
             CoverArg::Locations => Self::Locations,
             CoverArg::Gates => Self::Gates,
+            CoverArg::Silences => Self::Silences,
         }
     }
 }

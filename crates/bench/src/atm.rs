@@ -11,6 +11,7 @@ use ioxide_args::{BenchArgs, SolverArgs};
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
+use ioxide_model::goal::PathStep;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_model::term::{Term, TermPool};
@@ -87,9 +88,10 @@ fn time_case(args: &BenchArgs, path: &[SwitchId]) -> Result<(TestCase, f64), Cli
     let mut model = load_text("atm.iox", ATM)?;
     let mut solver = solver::make(&args.solver)?;
     let started = Instant::now();
-    let case = generate(&mut Ctx::new(&mut model, &mut *solver), path, &CaseConfig::default());
+    let path = PathStep::taking(path);
+    let case = generate(&mut Ctx::new(&mut model, &mut *solver), &path, &CaseConfig::default());
     let seconds = started.elapsed().as_secs_f64();
-    Ok((case.map_err(|error| internal(error.show(&model.sts, path)))?, seconds))
+    Ok((case.map_err(|error| internal(error.show(&model.sts, &path)))?, seconds))
 }
 
 fn naive_seconds(args: &BenchArgs, row: &AtmRow) -> Result<f64, CliError> {

@@ -45,9 +45,7 @@ pub fn find_named_purpose(
     let _stage = limit::stage("searching for a path that reaches the goal");
     let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
-        NoPurpose::NoPurpose | NoPurpose::Silence => {
-            CliError::usage(format!("`{name}` cannot guide a test: {why}"))
-        }
+        NoPurpose::NoPurpose => CliError::usage(format!("`{name}` cannot guide a test: {why}")),
         NoPurpose::Unreachable | NoPurpose::Cut(_) => {
             CliError::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
         }

@@ -12,13 +12,15 @@
 //! and meant for small machines.
 
 mod certify;
+mod converge;
 mod near;
 
-pub use self::certify::{Certificate, certify};
+pub use self::certify::{Certificate, CertificateRule, certify};
 pub use self::near::find_passing_neighbour;
 
 use ioxide_model::index::Idx;
 
+use self::converge::certify_by_convergence;
 use crate::mealy::{InputId, Mealy, OutputId, StateId, SuiteModel};
 use crate::product;
 use crate::word::Word;
@@ -35,12 +37,15 @@ pub enum Judgement {
     Unknown(usize),
 }
 
-/// Judges `suite` for machines with `extra` more states than `spec`: a certificate first, then machines near the
+/// Judges `suite` for machines with `extra` more states than `spec`: certificates first, then machines near the
 /// specification, then all machines, the last two in at most `max_steps` steps each.
 pub fn judge(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) -> Judgement {
-    // Cheapest first. The three are independent, so the order changes the time and never the answer.
+    // Cheapest first. They are independent, so the order changes the time and never the answer.
     if let Some(certificate) = certify(spec, suite, extra) {
         return Judgement::Complete(Some(certificate));
+    }
+    if let Some(access) = certify_by_convergence(spec, suite, extra) {
+        return Judgement::Complete(Some(Certificate { access, rule: CertificateRule::Convergence }));
     }
     if let Some(machine) = find_passing_neighbour(spec, suite, extra, max_steps) {
         return Judgement::Incomplete(machine);
@@ -306,8 +311,8 @@ mod tests {
             let suite: Vec<Word> = method.suite(&spec, extra).collect();
             let certificate = certify(&spec, &suite, extra).expect("these methods meet the condition");
             assert_eq!(check_suite(&spec, &suite, 2 + extra, 1_000_000), CompletenessAnswer::Complete);
-            assert!(method != SuiteMethod::W || certificate.is_k_a_complete);
-            if !certificate.is_k_a_complete {
+            assert!(method != SuiteMethod::W || certificate.is_k_a_complete());
+            if !certificate.is_k_a_complete() {
                 continue;
             }
             let model = spec.to_mealy();
@@ -345,6 +350,67 @@ mod tests {
             }
         }
         assert!(incomplete > 0);
+    }
+
+    /// A random minimal machine, if the draw gives one.
+    fn random_spec(rng: &mut ChaCha8Rng, n: usize, inputs: usize) -> Option<SuiteModel> {
+        let table: Vec<_> =
+            (0..n * inputs).map(|_| Some((rng.random_range(0..n), rng.random_range(0..2)))).collect();
+        let machine = Mealy::from_table(n, inputs, 2, &table)?;
+        SuiteModel::from_reduced(&machine).ok().filter(|spec| spec.n_states() == n)
+    }
+
+    #[test]
+    fn suites_of_all_methods_are_certified() {
+        let mut rng = ChaCha8Rng::seed_from_u64(9);
+        let (mut certified, mut by_convergence) = (0, 0);
+        let rounds = if ioxide_test_support::is_full_run() { 2_000 } else { 60 };
+        for round in 0..rounds {
+            let (n, inputs, extra) = (2 + round % 7, 2 + round % 2, round % 3);
+            let Some(spec) = random_spec(&mut rng, n, inputs) else { continue };
+            for method in SuiteMethod::ALL {
+                let suite: Vec<Word> = method.suite(&spec, extra).collect();
+                let judgement = judge(&spec, &suite, extra, 0);
+                let Judgement::Complete(Some(certificate)) = judgement else {
+                    panic!(
+                        "round {round}: no certificate for {method:?} with {extra} extra states: {judgement:?}"
+                    )
+                };
+                certified += 1;
+                by_convergence += usize::from(certificate.rule == CertificateRule::Convergence);
+            }
+        }
+        assert!(certified > rounds && by_convergence > rounds / 10, "{certified} {by_convergence}");
+    }
+
+    #[test]
+    fn convergence_is_a_proof() {
+        let mut rng = ChaCha8Rng::seed_from_u64(10);
+        let (mut proved, mut open) = (0, 0);
+        let rounds = if ioxide_test_support::is_full_run() { 3_000 } else { 150 };
+        for round in 0..rounds {
+            let (n, extra) = (2 + round % 3, round % 2);
+            let Some(spec) = random_spec(&mut rng, n, 2) else { continue };
+            let method = [SuiteMethod::Spy, SuiteMethod::Spyh, SuiteMethod::S][round % 3];
+            let mut suite: Vec<Word> = method.suite(&spec, extra).collect();
+            // The whole suite in one round of four, else one with a word cut short or left out.
+            if round % 4 > 0 {
+                let at = rng.random_range(0..suite.len());
+                suite[at].pop();
+                if round % 4 == 3 {
+                    suite.swap_remove(rng.random_range(0..suite.len()));
+                }
+            }
+            let exact = check_suite(&spec, &suite, n + extra, 3_000_000);
+            match (certify_by_convergence(&spec, &suite, extra), exact) {
+                (Some(_), CompletenessAnswer::Incomplete(machine)) => {
+                    panic!("round {round}: {suite:?} misses {machine:?}")
+                }
+                (Some(_), _) => proved += 1,
+                (None, _) => open += 1,
+            }
+        }
+        assert!(proved > rounds / 8 && open > rounds / 8, "{proved} {open}");
     }
 
     /// Words that all begin with the same input may lead back to the initial state, but say nothing of the answers

@@ -21,6 +21,7 @@ mod nonadaptive;
 mod on_demand;
 mod system;
 mod tree;
+mod walk;
 
 pub use adaptive::state_counting;
 pub use case::AdaptiveCase;
@@ -29,6 +30,7 @@ pub use distinguish::{RDistinguish, characterising_cases};
 pub use nonadaptive::{nonadaptive_words, preset_counting};
 pub use on_demand::on_demand_counting;
 pub use system::{AdaptiveSystem, LiveMachine, PlayedMachine, Repeated};
+pub use walk::{WalkReport, walk_through};
 
 use crate::error::MachineRefusal;
 use crate::nfsm::Observable;

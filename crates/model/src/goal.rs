@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::number::Rational;
 use crate::source::Span;
-use crate::sts::{GateId, LocId, SwitchId};
+use crate::sts::{GateId, LocId, Sts, SwitchId};
 use crate::term::{Term, VarId};
 
 /// A goal with its name and place.
@@ -36,8 +36,8 @@ pub struct GoalFrame {
 /// The kinds of goals.
 #[derive(Clone, Debug)]
 pub enum GoalKind {
-    /// `purpose NAME: r1, r2, r3`: take these switches one after the other.
-    Path(Vec<SwitchId>),
+    /// `purpose NAME: r1, quiet, r3`: these steps, one after the other.
+    Path(Vec<PathStep>),
     /// `purpose NAME: reach STATE when COND`: come to a location (or any) where a condition holds.
     Reach {
         /// The location; any if `None`.
@@ -57,6 +57,41 @@ pub enum GoalKind {
     Response(ResponseGoal),
     /// `test "NAME" { ... }`: a fixed sequence of steps.
     Test(Vec<TestStep>),
+}
+
+/// One step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathStep {
+    /// Takes this switch.
+    Take(SwitchId),
+    /// Observes silence: the state is quiescent, and stays as it is but for its clocks.
+    Quiet,
+}
+
+impl PathStep {
+    /// Returns the path that takes `switches`.
+    #[must_use]
+    pub fn taking(switches: &[SwitchId]) -> Vec<Self> {
+        switches.iter().copied().map(Self::Take).collect()
+    }
+
+    /// Returns the switch that the step takes; `None` for silence.
+    #[must_use]
+    pub fn switch(self) -> Option<SwitchId> {
+        match self {
+            Self::Take(switch) => Some(switch),
+            Self::Quiet => None,
+        }
+    }
+
+    /// Returns the name of the step as purposes and `--path` have it: the label of the switch, or `quiet`.
+    #[must_use]
+    pub fn name(self, sts: &Sts) -> &str {
+        match self {
+            Self::Take(switch) => &sts.switches[switch].label,
+            Self::Quiet => "quiet",
+        }
+    }
 }
 
 /// A message that must be answered by another one.

@@ -95,7 +95,7 @@ impl<'c> CaseView<'c> {
     /// The labels of the path.
     #[must_use]
     pub fn switch_labels(&self) -> Vec<String> {
-        self.case.path.iter().map(|&id| self.model.sts.switches[id].label.to_string()).collect()
+        self.case.path.iter().map(|step| step.name(&self.model.sts).to_owned()).collect()
     }
 
     /// Returns the actor of `arc`; a message that other parties send to the system counts as received.

@@ -191,11 +191,9 @@ fn response_text(model: &Model, response: &ResponseGoal) -> String {
 fn goal_line(model: &Model, goal: &Goal) -> String {
     let name = show_control_characters(&goal.name);
     match &goal.kind {
-        GoalKind::Path(switches) => {
-            let labels: Vec<String> = switches
-                .iter()
-                .map(|&switch| show_control_characters(&model.sts.switches[switch].label))
-                .collect();
+        GoalKind::Path(path) => {
+            let labels: Vec<String> =
+                path.iter().map(|step| show_control_characters(step.name(&model.sts))).collect();
             format!("purpose {name}: {}", labels.join(", "))
         }
         GoalKind::Reach { location, when } => {

@@ -13,6 +13,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
 use ioxide_model::trace::{Breakdown, Trace};
@@ -160,13 +161,16 @@ fn path_from_start(cx: &mut Ctx<'_>, gate: GateId) -> Option<TestPurpose> {
     let first = switches.filter(|(_, switch)| switch.gate == gate && switch.source == start);
     let first: Vec<SwitchId> = first.map(|(id, _)| id).collect();
     let name = cx.sts.gates[gate].name.to_string();
-    first.into_iter().find_map(|switch| TestPurpose::from_path(cx, name.clone(), &[switch]).ok())
+    first
+        .into_iter()
+        .find_map(|switch| TestPurpose::from_path(cx, name.clone(), &[PathStep::Take(switch)]).ok())
 }
 
 /// Returns the purpose that ends with the first input of kind `gate` on a path of `set`.
 fn path_to(sts: &Sts, set: &PurposeSet, gate: GateId) -> Result<TestPurpose, WhyUnreached> {
     let cut = |purpose: &TestPurpose| {
-        let end = purpose.path().position(|switch| sts.switches[switch].gate == gate)?;
+        let has_gate = |switch: SwitchId| sts.switches[switch].gate == gate;
+        let end = purpose.path().position(|step| step.switch().is_some_and(has_gate))?;
         let steps = purpose.steps[..=end].to_vec();
         Some(TestPurpose { name: sts.gates[gate].name.to_string(), steps, end: Vec::new(), doubt: None })
     };
@@ -237,7 +241,7 @@ fn are_same(one: &[Label], other: &[Label]) -> bool {
 }
 
 fn count_inputs(sts: &Sts, purpose: &TestPurpose) -> usize {
-    purpose.path().filter(|&switch| sts.kind_of(&sts.switches[switch]) == GateKind::Input).count()
+    purpose.switches().filter(|&switch| sts.kind_of(&sts.switches[switch]) == GateKind::Input).count()
 }
 
 /// Returns the result of a walk of `n_inputs` inputs, of which the last has the kind `gate`.

@@ -27,10 +27,10 @@ mod path;
 
 use std::sync::Arc;
 
-use ioxide_model::goal::{Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget};
+use ioxide_model::goal::{Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget, PathStep};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::sts::{LocId, SwitchId};
+use ioxide_model::sts::LocId;
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
@@ -50,7 +50,7 @@ pub struct Objective {
 #[derive(Clone, Debug)]
 enum ObjectiveKind {
     Observer(Observer),
-    Path(Vec<SwitchId>),
+    Path(Vec<PathStep>),
     Reach { location: Option<LocId>, when: Term },
 }
 
@@ -197,7 +197,7 @@ impl ObjectiveWatch {
         self.end = Some(ObjectiveEnd::Outside);
     }
 
-    fn follow_path(&mut self, cx: &mut Ctx<'_>, path: &[SwitchId], label: &Label) {
+    fn follow_path(&mut self, cx: &mut Ctx<'_>, path: &[PathStep], label: &Label) {
         let tolerance = &self.tolerance;
         let watch = self.path.get_or_insert_with(|| Box::new(PathWatch::new(cx, path, tolerance.clone())));
         if !watch.is_at_end(cx) {

@@ -85,7 +85,11 @@ fn find_location(model: &Model, state: &str) -> Result<LocId, RouteError> {
 /// The messages of the path; internal steps are none. A field that nothing was asked of may have any value.
 fn path_labels(cx: &mut Ctx<'_>, purpose: &TestPurpose, values: &Valuation) -> Vec<Label> {
     let mut labels = Vec::new();
-    for (depth, switch) in (1..).zip(purpose.path()) {
+    for (depth, step) in (1..).zip(purpose.path()) {
+        let Some(switch) = step.switch() else {
+            labels.push(Label::Quiescence);
+            continue;
+        };
         let id = cx.sts.switches[switch].gate;
         let gate = &cx.sts.gates[id];
         let fields: Vec<Value> = gate

@@ -35,6 +35,7 @@ mod explaining;
 mod explore;
 mod frontier;
 mod graph;
+mod guard;
 mod induction;
 mod instants;
 pub mod leaves;
@@ -63,6 +64,7 @@ pub use crate::explore::{
     explore_until,
 };
 pub use crate::graph::{ExecGraph, ExploredEdge, ExploredId};
+pub use crate::guard::{decide_enabled, decided_closure, decided_internal_successors, decided_successors};
 pub use crate::induction::sizes::decide_by_sizes;
 pub use crate::induction::{
     CounterexampleState, InductionCounterexample, InductionOutcome, InductionProver, Invariants, SafetyClaim,
@@ -83,5 +85,5 @@ pub use crate::outputs::{SwitchOffer, list_offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence_condition};
 pub use crate::relevance::relevant_switches;
 pub use crate::state::{PathCondition, Store, SymState, switch_effect};
-pub use crate::step::{SwitchStep, follow_switches, successor, take_switch};
+pub use crate::step::{SwitchStep, after_silence, follow_switches, successor, take_step, take_switch};
 pub use crate::symmetry::Symmetry;

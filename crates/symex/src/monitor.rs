@@ -38,6 +38,7 @@ use std::sync::Arc;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
+use ioxide_model::sts::LocId;
 
 use self::belief::CourseBelief;
 use self::course::{EventCourse, take_waiting};
@@ -244,6 +245,12 @@ impl Monitor {
             }
             Label::Delay(by) => self.step_courses(cx, label, |course| !course.has_expired(by)),
         }
+    }
+
+    /// Moves every possible state to the location that `target` gives for its own. This is for those who unroll a
+    /// specification and know from an observation that its copies have changed; the new locations must allow the same.
+    pub fn relocate(&mut self, target: &dyn Fn(LocId) -> LocId) {
+        self.courses.iter_mut().for_each(|course| course.state.relocate(target));
     }
 
     /// Records that an input was sent on `lane`. The instant at which the system takes it is open until it is confirmed

@@ -4,13 +4,16 @@
 //! variables for the fields, joins the path; the update is applied to the store. In a timed
 //! system a fresh delay passes first (\[BLLN23] Def. 2).
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
+use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
+use crate::quiescence::quiescence_condition;
 use crate::state::{SymState, advance_substitution};
 
 /// The result of an attempt to take a switch.
@@ -49,11 +52,43 @@ pub fn take_switch(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> SwitchSt
         return SwitchStep::Refuted;
     }
     let next = successor(cx, state, switch);
+    decide_step(cx, next)
+}
+
+/// Decides whether the path condition of `next` is satisfiable.
+fn decide_step(cx: &mut Ctx<'_>, next: SymState) -> SwitchStep {
     match cx.decide(next.path.facts()) {
         SolverDecision::Sat => SwitchStep::Taken(next),
         SolverDecision::Unsat => SwitchStep::Refuted,
         SolverDecision::Unknown(why) => SwitchStep::Doubtful(next, why),
     }
+}
+
+/// Takes one step of a path from `state`.
+pub fn take_step(cx: &mut Ctx<'_>, state: &SymState, step: PathStep) -> SwitchStep {
+    match step {
+        PathStep::Take(switch) => take_switch(cx, state, switch),
+        PathStep::Quiet => {
+            let next = after_silence(cx, state);
+            decide_step(cx, next)
+        }
+    }
+}
+
+/// Returns the state after silence in `state`, which is assumed to be quiescent ([FTW05] Def. 15). Silence is numbered
+/// like a message. In a timed system a fresh delay passes: a state that was quiescent when it was entered stays so.
+pub fn after_silence(cx: &mut Ctx<'_>, state: &SymState) -> SymState {
+    let quiet = quiescence_condition(cx, state.loc);
+    let quiet = cx.pool.substitute(quiet, &state.store.substitution(cx.sts));
+    let quiet = eliminate(cx.pool, quiet);
+    let mut next =
+        SymState { path: state.path.with_fact(cx, quiet), depth: state.depth + 1, ..state.clone() };
+    if cx.sts.is_timed() {
+        let (delay, waited) = fresh_delay(cx, next.depth);
+        next.path = next.path.with_fact(cx, waited);
+        next.store = next.store.advance_clocks(cx.pool, cx.sts, delay);
+    }
+    next
 }
 
 /// Returns the state after `switches`, one after the other, with the whole path condition.
@@ -91,9 +126,15 @@ pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymStat
 
 /// Lets a fresh delay pass, by which every clock advances. Returns the fact that the delay is not negative.
 fn add_delay(cx: &mut Ctx<'_>, depth: u32, names: &mut Substitution) -> Term {
+    let (delay, waited) = fresh_delay(cx, depth);
+    advance_substitution(cx.pool, cx.sts, names, delay);
+    waited
+}
+
+/// Returns the delay before step number `depth`, and the fact that it is not negative.
+fn fresh_delay(cx: &mut Ctx<'_>, depth: u32) -> (Term, Term) {
     let delay = cx.pool.indexed_var(cx.delay, depth);
     let delay = cx.pool.var(delay);
-    advance_substitution(cx.pool, cx.sts, names, delay);
     let zero = cx.pool.value(Value::Real(Rational::ZERO));
-    cx.pool.le(zero, delay)
+    (delay, cx.pool.le(zero, delay))
 }

@@ -12,11 +12,13 @@
 //! | R4, R7 | another output or observed input that the model mentions | `INC_out`, `INC_ucIn_spec` |
 //! | R5, R8 | an output or observed input that the model does not mention | `FAIL_out`, `INC_ucIn_uspec` |
 //! | R9, R10 | silence until the time-out, allowed or not | `INC_dur`, `FAIL_dur` |
+//! | R12 | silence until the time-out, where the path has it as a step | next state, PASS |
 //!
 //! *Differs* from the paper: silence is wrong only if no output can come at or after the instant of
 //! the time-out, whatever its values (the paper asks about that very instant, and fails systems that
 //! conform); the target of the path has no arcs; the clock reset by R1 is that of the next state; R11
-//! is new and lets nothing be pruned that an accepted observation still allows.
+//! is new and lets nothing be pruned that an accepted observation still allows. R12 is new too: [BLLN23] has no silence
+//! on paths. It asks that the model is quiescent; R9 allows a silence also where a message can still come.
 //!
 //! A model without clocks has no delays in its guards, and silence means quiescence there, as for the monitor.
 //!
@@ -41,6 +43,7 @@ mod timeout;
 mod tree;
 mod witness;
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, LocId, SwitchId};
 use ioxide_model::term::{Term, VarId};
@@ -125,7 +128,7 @@ pub enum Pruning {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCase {
     /// The path, from the initial location; empty for an adaptive test.
-    pub path: Vec<SwitchId>,
+    pub path: Vec<PathStep>,
     /// One state per step of the path.
     pub states: Vec<CaseState>,
     /// The constant the guards call `TM`.
@@ -237,7 +240,7 @@ impl CaseVerdict {
     }
 }
 
-/// A rule of \[BLLN23] Def. 6; the last one is new.
+/// A rule of \[BLLN23] Def. 6; the last two are new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseRule {
     /// Sends the input of the path.
@@ -262,6 +265,8 @@ pub enum CaseRule {
     R10,
     /// Sees the message of the path, with values or at a time that the rest of the path excludes.
     R11,
+    /// Sees the silence of the path.
+    R12,
 }
 
 impl CaseRule {
@@ -280,12 +285,14 @@ impl CaseRule {
             Self::R9 => "R9",
             Self::R10 => "R10",
             Self::R11 => "R11",
+            Self::R12 => "R12",
         }
     }
 }
 
 impl TestCase {
-    /// Returns the number of arcs by the rules of the paper, that is without those of R11.
+    /// Returns the number of arcs by the rules of the paper, that is without those of R11; a silence of the path counts
+    /// as one of R9.
     #[must_use]
     pub fn n_arcs(&self) -> usize {
         self.arcs().filter(|arc| arc.rule != CaseRule::R11).count()

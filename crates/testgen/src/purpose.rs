@@ -1,22 +1,27 @@
 //! Test purposes: paths of the symbolic execution graph worth executing.
 //!
-//! \[BT19] Def. 16: a trace of switches with its path condition. Purposes come from a coverage criterion ([`coverage`])
+//! \[BT19] Def. 16: a trace of switches with its path condition. Silence is a step too (\[BT19] sec. 7): it adds the
+//! condition that the state is quiescent. Purposes come from a coverage criterion ([`coverage`])
 //! or from a goal that is written with the model ([`of_goal`]).
 //!
 //! *Promises.* A path that the solver did not decide keeps the benefit of the doubt (\[BT19] Def. 12), with the reason
 //! in [`TestPurpose::doubt`].
 
+mod any_answer;
 mod coverage;
 mod detour;
 mod goal;
 pub(crate) mod observer;
+mod silence;
 mod sliced;
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_model::term::Term;
 use ioxide_smt::solver::UnknownReason;
-use ioxide_symex::{Ctx, SwitchStep, SymState, take_switch};
+use ioxide_symex::{Ctx, SwitchStep, SymState, take_step};
 
+pub(crate) use self::any_answer::holds_for_any_answer;
 pub use self::coverage::{Criterion, PurposeItem, PurposeSet, Unreached, WhyUnreached, coverage};
 pub use self::detour::with_detours;
 pub use self::goal::{NoPurpose, of_goal};
@@ -37,29 +42,34 @@ pub struct TestPurpose {
 /// One step of a purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurposeStep {
-    /// The switch to take.
-    pub switch: SwitchId,
+    /// The switch to take, or silence.
+    pub step: PathStep,
     /// The facts that this step adds to the path condition; fields are numbered by step, from 1.
     pub facts: Vec<Term>,
 }
 
 impl TestPurpose {
-    /// The switches of its path.
-    pub fn path(&self) -> impl Iterator<Item = SwitchId> + '_ {
-        self.steps.iter().map(|step| step.switch)
+    /// The steps of its path.
+    pub fn path(&self) -> impl Iterator<Item = PathStep> + Clone + '_ {
+        self.steps.iter().map(|step| step.step)
     }
 
-    /// Returns the number of inputs and outputs on the path; internal steps are none.
+    /// The switches of its path.
+    pub fn switches(&self) -> impl Iterator<Item = SwitchId> + '_ {
+        self.path().filter_map(PathStep::switch)
+    }
+
+    /// Returns the number of inputs and outputs on the path; internal steps and silences are none.
     #[must_use]
     pub fn n_messages(&self, sts: &Sts) -> usize {
-        self.path().filter(|&id| sts.kind_of(&sts.switches[id]) != GateKind::Internal).count()
+        self.switches().filter(|&id| sts.kind_of(&sts.switches[id]) != GateKind::Internal).count()
     }
 
     /// Returns the purpose `name` along `path`, which starts at the initial state.
     ///
     /// # Errors
     /// Returns the position of the first step that cannot be taken; that is a proof.
-    pub fn from_path(cx: &mut Ctx<'_>, name: String, path: &[SwitchId]) -> Result<Self, usize> {
+    pub fn from_path(cx: &mut Ctx<'_>, name: String, path: &[PathStep]) -> Result<Self, usize> {
         let start = SymState::initial(cx);
         Ok(Self::with_state(cx, name, start, path)?.0)
     }
@@ -70,18 +80,18 @@ impl TestPurpose {
         cx: &mut Ctx<'_>,
         name: String,
         start: SymState,
-        path: &[SwitchId],
+        path: &[PathStep],
     ) -> Result<(Self, SymState), usize> {
         let mut state = start;
         let mut purpose = Self { name, steps: Vec::with_capacity(path.len()), end: Vec::new(), doubt: None };
-        for (position, &switch) in path.iter().enumerate() {
-            let (next, doubt) = match take_switch(cx, &state, switch) {
+        for (position, &step) in path.iter().enumerate() {
+            let (next, doubt) = match take_step(cx, &state, step) {
                 SwitchStep::Taken(next) => (next, None),
                 SwitchStep::Doubtful(next, why) => (next, Some(why)),
                 SwitchStep::Refuted => return Err(position),
             };
             let facts = next.path.facts()[state.path.facts().len()..].to_vec();
-            purpose.steps.push(PurposeStep { switch, facts });
+            purpose.steps.push(PurposeStep { step, facts });
             // What counts is whether the whole path is in doubt.
             purpose.doubt = doubt;
             state = next;

@@ -28,7 +28,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::halt::Halted;
 use ioxide_smt::solver::UnknownReason;
-use ioxide_symex::{Ctx, PoolSnapshot};
+use ioxide_symex::{Ctx, PoolSnapshot, decided_closure, decided_internal_successors, decided_successors};
 use ioxide_testgen::data::{PickedValues, ValueRequest, any_value, pick};
 
 /// Internal steps in a row after which a model counts as diverging. Chosen by feel: a model that takes longer to
@@ -191,8 +191,7 @@ impl<'m> ModelPlayer<'m> {
         }
         let mut stable: Vec<ConcreteState> = Vec::new();
         for state in self.closure(label)?.states {
-            if concrete::internal_successors(self.cx.pool, self.cx.sts, &state).is_ok_and(|it| it.is_empty())
-            {
+            if decided_internal_successors(&mut self.cx, &state).is_ok_and(|it| it.is_empty()) {
                 stable.push(state);
             }
         }
@@ -263,23 +262,24 @@ impl<'m> ModelPlayer<'m> {
     }
 
     /// Returns the states that `label` can lead to, after any number of internal steps.
-    fn ways_to_take(&self, label: &Label) -> Result<Vec<ConcreteSuccessor>, PlayError> {
-        let (pool, sts) = (&*self.cx.pool, self.cx.sts);
-        let undecided =
-            |_| PlayError::Undecided { switch: label.show(pool, sts), why: UnknownReason::Incomplete };
+    fn ways_to_take(&mut self, label: &Label) -> Result<Vec<ConcreteSuccessor>, PlayError> {
         let mut ways = Vec::new();
         for state in &self.closure(label)?.states {
-            ways.extend(concrete::successors(pool, sts, state, label).map_err(undecided)?);
+            let taken = decided_successors(&mut self.cx, state, label);
+            ways.extend(taken.map_err(|why| self.undecided(label, why))?);
         }
         Ok(ways)
     }
 
+    /// Returns the error that the solver cannot say whether `label` can be taken.
+    fn undecided(&self, label: &Label, why: UnknownReason) -> PlayError {
+        PlayError::Undecided { switch: label.show(self.cx.pool, self.cx.sts), why }
+    }
+
     /// Returns the states that internal steps lead to; `label` is named in the error if they are not known.
-    fn closure(&self, label: &Label) -> Result<StateClosure<ConcreteState>, PlayError> {
-        let (pool, sts) = (&*self.cx.pool, self.cx.sts);
-        let undecided =
-            |_| PlayError::Undecided { switch: label.show(pool, sts), why: UnknownReason::Incomplete };
-        concrete::tau_closure(pool, sts, [self.state.clone()], MAX_CLOSURE).map_err(undecided)
+    fn closure(&mut self, label: &Label) -> Result<StateClosure<ConcreteState>, PlayError> {
+        let here = self.state.clone();
+        decided_closure(&mut self.cx, here, MAX_CLOSURE).map_err(|why| self.undecided(label, why))
     }
 
     /// Returns the next move: of the system, or of somebody else who sends it an observed input.

@@ -6,9 +6,10 @@ mod smt;
 use std::io::{self, Write};
 
 use ioxide_args::{CaseArgs, CaseFormat, CasePruning, SendingArg};
+use ioxide_model::goal::PathStep;
 use ioxide_model::number::Rational;
 use ioxide_model::source::Sources;
-use ioxide_model::sts::{Model, Sts, SwitchId};
+use ioxide_model::sts::{Model, Sts};
 use ioxide_report::case::{CaseView, Unwritable, iox, json, picture, plantuml, python, rust, text, ttcn3};
 use ioxide_report::dot::write_dot;
 use ioxide_symex::Ctx;
@@ -92,7 +93,7 @@ fn chosen_path(
     model: &mut Model,
     args: &CaseArgs,
     request: &SolverRequest<'_>,
-) -> Result<Vec<SwitchId>, CliError> {
+) -> Result<Vec<PathStep>, CliError> {
     if let Some(name) = &args.purpose {
         let purpose = crate::purpose_search::find_named_purpose(model, request, name, args.max_states)?;
         return Ok(purpose.path().collect());
@@ -122,7 +123,7 @@ fn no_path(sts: &Sts, error: &PathError) -> CliError {
     }
 }
 
-fn case_error(model: &Model, path: &[SwitchId], error: &CaseError) -> CliError {
+fn case_error(model: &Model, path: &[PathStep], error: &CaseError) -> CliError {
     CliError::usage(error.show(&model.sts, path)).help(error.help(&model.pool, &model.sts))
 }
 

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use ioxide_args::PurposesArgs;
-use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
+use ioxide_model::goal::PathStep;
+use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{NoPurpose, PurposeSet, TestPurpose, Unreached, of_goal};
 use serde_json::{Value as Json, json};
@@ -76,13 +77,9 @@ fn show_purposes(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[Goa
 
 /// The length and the switches of a purpose.
 fn purpose_text(sts: &Sts, purpose: &TestPurpose) -> String {
-    let switches: Vec<String> = purpose.path().map(|id| switch_label(sts, id)).collect();
+    let steps: Vec<&str> = purpose.path().map(|step| step.name(sts)).collect();
     let doubt = purpose.doubt.as_ref().map_or_else(String::new, |why| format!(" (in doubt: {why})"));
-    format!("[{}] {}{doubt}", purpose.n_messages(sts), switches.join(" "))
-}
-
-fn switch_label(sts: &Sts, id: SwitchId) -> String {
-    sts.switches[id].label.to_string()
+    format!("[{}] {}{doubt}", purpose.n_messages(sts), steps.join(" "))
 }
 
 fn set_json(sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> Json {
@@ -112,7 +109,8 @@ fn set_json(sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> Json {
 }
 
 fn purpose_json(sts: &Sts, purpose: &TestPurpose) -> Json {
-    let message = |id: SwitchId| {
+    let message = |step: PathStep| {
+        let Some(id) = step.switch() else { return Some("quiet".to_owned()) };
         let gate = &sts.gates[sts.switches[id].gate];
         let mark = match gate.kind {
             GateKind::Internal => return None,
@@ -123,7 +121,7 @@ fn purpose_json(sts: &Sts, purpose: &TestPurpose) -> Json {
     };
     json!({
         "path": purpose.path().filter_map(message).collect::<Vec<_>>(),
-        "switches": purpose.path().map(|id| switch_label(sts, id)).collect::<Vec<_>>(),
+        "switches": purpose.path().map(|step| step.name(sts).to_owned()).collect::<Vec<_>>(),
         "doubt": purpose.doubt.as_ref().map(ToString::to_string),
     })
 }

@@ -321,3 +321,65 @@ fn the_theory_of_a_machine_is_shown_and_machines_made_of_it_are_machines() {
     check(&["equiv", &twice, &small], 0, &["EQUAL"]);
     check(&["equiv", "examples/fsm/mf.dot", other], 1, &["DIFFERENT"]);
 }
+
+#[test]
+fn a_walk_comes_before_the_words() {
+    let counted = |more: &[&str], code, words: &[&str]| {
+        let args = [
+            "fsm",
+            "examples/fsm/ma.dot",
+            "--reduction",
+            "--sut",
+            "examples/fsm/ma-impl.dot",
+            "--bound",
+            "3",
+        ];
+        check(&[&args[..], more].concat(), code, words)
+    };
+    // Small machines are not walked through unless somebody asks for it.
+    assert!(!counted(&[], 0, &["25 answers seen, 77 symbols)"]).contains("walk"));
+    counted(&["--walk", "50"], 0, &["77 symbols, after a walk of 50 inputs)"]);
+    counted(&["--walk", "50", "--json"], 0, &["\"walk\":{\"symbols\":50,\"walks\":1}"]);
+    let folder = folder();
+    // A ring of twelve states; the system answers wrongly at the far end, and is found there by the walk alone.
+    let ring = |wrong: usize| {
+        let edge = |at: usize| {
+            let answer = usize::from(at == wrong || at == 0);
+            format!("s{at} go {answer} s{}\ns{at} stay 0 s{at}\n", (at + 1) % 12)
+        };
+        (0..12).map(edge).collect::<String>()
+    };
+    let (model, system) = (folder.path().join("m.txt"), folder.path().join("s.txt"));
+    fs::write(&model, ring(0)).expect("it is written");
+    fs::write(&system, ring(11)).expect("it is written");
+    let (model, system) = (model.display().to_string(), system.display().to_string());
+    let args = ["fsm", &model, "--reduction", "--sut", &system, "--bound", "12"];
+    let said = check(&args, 1, &["fail: not a reduction (a walk of "]);
+    let shortest = ["go/1"].into_iter().chain(["go/0"; 10]).chain(["go/1"]).collect::<Vec<_>>().join(" ");
+    assert!(said.contains(&format!("{shortest} is not allowed")), "the trace has no detours: {said}");
+}
+
+#[test]
+fn a_bound_that_needs_very_many_words_is_said_beforehand() {
+    let me = "examples/fsm/me.dot";
+    let args = ["fsm", me, "--reduction", "--sut", me, "--bound", "9", "--max-words", "100"];
+    check(
+        &args,
+        5,
+        &["warning: with `--bound 9`", "takes more than 100 words", "lower `--bound` (at least 4)"],
+    );
+    let args = ["fsm", me, "--reduction", "--sut", me, "--bound", "4"];
+    assert!(!check(&args, 0, &["pass"]).contains("warning"));
+}
+
+#[test]
+fn suites_of_every_method_are_certified() {
+    let folder = folder();
+    for method in ["w", "wp", "hsi", "h", "spy", "spyh", "s"] {
+        for extra in ["0", "1"] {
+            let file = folder.path().join("own.suite").display().to_string();
+            check(&["fsm", V1, "--suite", method, "--extra", extra, "--out", &file], 0, &[]);
+            check(&["fsm", V1, "--check-suite", &file, "--extra", extra], 0, &["  certificate: "]);
+        }
+    }
+}

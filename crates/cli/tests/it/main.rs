@@ -2,6 +2,7 @@
 //! it.
 
 mod adapter;
+mod any_answer;
 mod bad_input;
 mod book;
 mod browser;
@@ -38,6 +39,7 @@ mod program;
 mod project;
 mod properties;
 mod protocols;
+mod quantified;
 mod records;
 mod references;
 mod refused;
@@ -50,6 +52,7 @@ mod scripts;
 mod scripts_several;
 mod secrets;
 mod services;
+mod silence_steps;
 mod snippets;
 mod step;
 mod suites;

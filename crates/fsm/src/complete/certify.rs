@@ -11,7 +11,8 @@
 //! lead to equivalent states.
 //!
 //! *Promises.* A certificate is a proof. That none was found proves nothing: methods that rely on words known to
-//! converge have smaller suites than the condition asks for.
+//! converge have smaller suites than the condition asks for; for them there is another
+//! [certificate](super::converge).
 
 use ioxide_model::index::Idx;
 
@@ -27,14 +28,33 @@ const MAX_CHOICES: usize = 20_000;
 /// Words behind access words looked at. Chosen by feel: it bounds the time.
 const MAX_WORDS: usize = 200_000;
 
-/// A proof that a suite is complete: the access words for which the H-condition holds.
+/// A proof that a suite is complete: the access words for which a condition holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     /// An access word for every state, in the order of the states.
     pub access: Vec<Word>,
-    /// True if the suite is also k-A-complete: complete for systems of any size all of whose states are reached by an
-    /// access word and at most `extra` more symbols.
-    pub is_k_a_complete: bool,
+    /// The condition that holds for them.
+    pub rule: CertificateRule,
+}
+
+/// A condition that suffices for completeness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CertificateRule {
+    /// The H-condition.
+    Distinguished,
+    /// The H-condition, and the suite is also k-A-complete: complete for systems of any size all of whose states are
+    /// reached by an access word and at most `extra` more symbols.
+    KAComplete,
+    /// Every access word followed by an input converges with the access word of its target.
+    Convergence,
+}
+
+impl Certificate {
+    /// Returns whether the suite is also complete for larger systems near the access words.
+    #[must_use]
+    pub fn is_k_a_complete(&self) -> bool {
+        self.rule == CertificateRule::KAComplete
+    }
 }
 
 /// A certificate that `suite` is complete for `spec` and `extra` more states, if one is found.
@@ -58,7 +78,8 @@ pub fn certify(spec: &SuiteModel, suite: &[Word], extra: usize) -> Option<Certif
     debug_assert_eq!(chosen.len(), spec.n_states(), "one access word for every state");
     let access: Vec<Word> = chosen.iter().map(|basis| basis.access.clone()).collect();
     let is_k_a_complete = proof.is_prefix_closed(&access) && proof.separates_all_behind(&chosen);
-    Some(Certificate { access, is_k_a_complete })
+    let rule = if is_k_a_complete { CertificateRule::KAComplete } else { CertificateRule::Distinguished };
+    Some(Certificate { access, rule })
 }
 
 /// An access word, and the words behind it.

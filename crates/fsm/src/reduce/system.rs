@@ -15,6 +15,14 @@ pub trait AdaptiveSystem {
 
     /// All answers to `case` from reset, applied as often as it takes to see them all.
     fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, Self::Error>;
+
+    /// The trace of one run from reset: `next` gives each input, by the trace so far, until it gives none. `seed`
+    /// decides what a machine answers that may choose.
+    fn run(
+        &mut self,
+        seed: u64,
+        next: &mut dyn FnMut(&IoWord) -> Option<InputId>,
+    ) -> Result<IoWord, Self::Error>;
 }
 
 /// A machine as system: all its answers are known at once.
@@ -26,6 +34,23 @@ impl AdaptiveSystem for PlayedMachine<'_> {
 
     fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, Infallible> {
         Ok(case.responses(self.0, self.0.initial()))
+    }
+
+    fn run(
+        &mut self,
+        seed: u64,
+        next: &mut dyn FnMut(&IoWord) -> Option<InputId>,
+    ) -> Result<IoWord, Infallible> {
+        let (mut trace, mut state, mut draw) = (IoWord::new(), self.0.initial(), seed);
+        while let Some(input) = next(&trace) {
+            let answers = self.0.answers(state, input);
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = (draw >> 33) % answers.len().max(1) as u64;
+            let Some(&(output, to)) = usize::try_from(at).ok().and_then(|at| answers.get(at)) else { break };
+            trace.push((input, output));
+            state = to;
+        }
+        Ok(trace)
     }
 }
 
@@ -106,6 +131,22 @@ impl<L: LiveMachine> AdaptiveSystem for Repeated<L> {
         let mut traces = Vec::new();
         self.runs.collect_answers(0, case, &mut IoWord::new(), &mut traces);
         Ok(traces)
+    }
+
+    fn run(
+        &mut self,
+        _seed: u64,
+        next: &mut dyn FnMut(&IoWord) -> Option<InputId>,
+    ) -> Result<IoWord, L::Error> {
+        self.live.reset()?;
+        let mut trace = IoWord::new();
+        while let Some(input) = next(&trace) {
+            let output = self.live.step(input)?;
+            trace.push((input, output));
+        }
+        // What a walk has shown need not be asked again.
+        self.runs.add_run(&trace);
+        Ok(trace)
     }
 }
 

@@ -375,3 +375,54 @@ fn a_live_system_is_tested_by_repetition() {
     let known = state_counting(&model, &mut PlayedMachine(&system), &plan, CountingVariant::Refined).unwrap();
     assert_eq!(report, known);
 }
+
+/// The number of inputs of random walks up to the first answer that `model` does not allow.
+fn random_walks(rng: &mut ChaCha8Rng, model: &Observable, system: &Observable) -> usize {
+    let mut inputs = 0;
+    loop {
+        let (mut state, mut there) = (model.initial(), system.initial());
+        for _ in 0..5 * model.n_states() {
+            let input = InputId::new(rng.random_range(0..model.inputs().count()));
+            let answers = system.answers(there, input);
+            let (output, next) = answers[rng.random_range(0..answers.len())];
+            inputs += 1;
+            there = next;
+            match model.state_after(state, input, output) {
+                Some(after) => state = after,
+                None => return inputs,
+            }
+        }
+    }
+}
+
+#[test]
+fn walks_find_faults_and_never_blame() {
+    let rounds = if is_full_run() { 400 } else { 60 };
+    let mut rng = ChaCha8Rng::seed_from_u64(12);
+    let (mut walked, mut random, mut conforming) = (Vec::new(), Vec::new(), 0);
+    for round in 0..rounds {
+        let states = 20;
+        let model = random_model(&mut rng, states, 3, 3, 0.1);
+        let system = random_system(&mut rng, &model, states);
+        let report = walk_through(&model, &mut PlayedMachine(&system), 20_000, round).unwrap();
+        if reduction_witness(&model, &system).is_none() {
+            conforming += 1;
+            assert_eq!((report.failure, report.symbols), (None, 20_000), "round {round}");
+            continue;
+        }
+        let Some(failure) = report.failure else { continue };
+        // The trace is one of the system, and its last step is the first that the model does not allow.
+        let end = |machine: &Observable, trace: &IoWord| {
+            trace.iter().try_fold(machine.initial(), |state, &(x, y)| machine.state_after(state, x, y))
+        };
+        assert!(end(&system, &failure).is_some() && end(&model, &failure).is_none(), "round {round}");
+        assert!(end(&model, &failure[..failure.len() - 1].to_vec()).is_some(), "round {round}");
+        walked.push(report.symbols);
+        random.push(random_walks(&mut rng, &model, &system));
+    }
+    walked.sort_unstable();
+    random.sort_unstable();
+    let median = |row: &[usize]| row[row.len() / 2];
+    assert!(conforming > 0 && walked.len() > conforming, "{conforming} {}", walked.len());
+    assert!(median(&walked) <= median(&random), "{} against {}", median(&walked), median(&random));
+}

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ioxide::{CheckFailure, GivenInput, InProcess, ModelFile, Outputs, TesterChoice, check, json};
 use ioxide_lang::{LoadOptions, load};
+use ioxide_model::goal::PathStep;
 use ioxide_model::source::Sources;
-use ioxide_model::sts::SwitchId;
 use ioxide_report::case::CaseView;
 use ioxide_report::case::json::{CaseSmt, case_json};
 use ioxide_smt::stack::{SolverConfig, build_stack};
@@ -169,8 +169,8 @@ fn door_case() -> String {
     let file = sources.add("door.iox", SMALL);
     let mut model = load(&sources, file, &LoadOptions::default()).model.expect("it loads");
     let names = ["knocked", "quiet", "knocked", "quiet", "third", "opened"];
-    let path: Vec<SwitchId> =
-        names.iter().map(|name| model.sts.switch_named(name).expect("it is there")).collect();
+    let step = |name: &&str| PathStep::Take(model.sts.switch_named(name).expect("it is there"));
+    let path: Vec<PathStep> = names.iter().map(step).collect();
     let mut solver = build_stack(&SolverConfig::default());
     let case = generate(&mut Ctx::new(&mut model, &mut solver), &path, &CaseConfig::default());
     let case = case.expect("the path can be taken");

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::goal::{
-    Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget, ResponseGoal, TestStep,
+    Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget, PathStep, ResponseGoal, TestStep,
     TestStepKind,
 };
 use ioxide_model::index::Idx;
@@ -119,16 +119,22 @@ impl<'a> Lowering<'a, '_> {
 
     // Paths.
 
-    /// Returns the switches that a path of labels means; each must start where the one before it ends.
-    fn lower_path(&mut self, labels: &'a [Name]) -> Result<Vec<SwitchId>, Reported> {
-        let mut path: Vec<SwitchId> = Vec::with_capacity(labels.len());
+    /// Returns the steps that a path of labels means; each switch must start where the one before it ends. `quiet` is
+    /// silence, unless a transition has this label.
+    fn lower_path(&mut self, labels: &'a [Name]) -> Result<Vec<PathStep>, Reported> {
+        let mut path: Vec<PathStep> = Vec::with_capacity(labels.len());
+        let mut last: Option<SwitchId> = None;
         let mut before: Option<&Name> = None;
         for label in labels {
             let Some(entry) = self.labels.get(&label.text) else {
+                if label.text == "quiet" {
+                    path.push(PathStep::Quiet);
+                    continue;
+                }
                 return Err(self.labels.report_unknown(self.cx.sink, Code::UnknownLabel, label));
             };
             let (first, declared) = (entry.item?, entry.span);
-            let at = path.last().map(|&switch| self.sts.switches[switch].target);
+            let at = last.map(|switch| self.sts.switches[switch].target);
             let here = at.unwrap_or(self.sts.initial);
             // Copies of an `any` transition stand in the order of the states.
             let next = match self.any_labels.get(label.text.as_str()) {
@@ -138,7 +144,8 @@ impl<'a> Lowering<'a, '_> {
             let Some(next) = next else {
                 return Err(self.broken_path(label, before, first, declared, at));
             };
-            path.push(next);
+            path.push(PathStep::Take(next));
+            last = Some(next);
             before = Some(label);
         }
         Ok(path)

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pattern::PatternCase;
 use super::{BoundName, Checker, SortRole};
-use crate::ast::{Expr, MatchArm, Name, Quantifier};
+use crate::ast::{Expr, ExprKind, MatchArm, Name, Quantifier};
 use crate::sink::Reported;
 
 impl Checker<'_, '_> {
@@ -212,6 +212,24 @@ impl Checker<'_, '_> {
             (Ok(lo), Ok(hi)) if lo <= hi => Sort::Range { lo, hi },
             _ => Sort::Int,
         };
+        let mark = self.obligations.len();
+        let quantified = self.quantify(quantifier, var, sort, body);
+        let (lo, hi, quantified) = (lo?, hi?, quantified?);
+        if lo > hi {
+            self.obligations.truncate(mark);
+            return Ok(self.pool.bool(quantifier == Quantifier::Forall));
+        }
+        Ok(quantified)
+    }
+
+    /// A quantifier over all values of `sort`.
+    pub(super) fn quantify(
+        &mut self,
+        quantifier: Quantifier,
+        var: &Name,
+        sort: Sort,
+        body: &Expr,
+    ) -> Result<Term, Reported> {
         self.warn_if_hidden(var);
         let (bound, term) = self.pool.declare_term(&var.text, sort);
         self.bound.push(BoundName { name: var.text.clone(), term, part_of: None });
@@ -221,15 +239,29 @@ impl Checker<'_, '_> {
         for index in mark..self.obligations.len() {
             self.obligations[index] = self.pool.forall(&[bound], self.obligations[index]);
         }
-        let (lo, hi, condition) = (lo?, hi?, condition?);
-        if lo > hi {
-            self.obligations.truncate(mark);
-            return Ok(self.pool.bool(quantifier == Quantifier::Forall));
-        }
+        let condition = condition?;
         Ok(match quantifier {
             Quantifier::Exists => self.pool.exists(&[bound], condition),
             Quantifier::Forall => self.pool.forall(&[bound], condition),
         })
+    }
+
+    /// Returns the basic type that `of` names, as in `exists k in int: p`; `None` if it names a value, or something
+    /// else.
+    pub(super) fn basic_type(&self, of: &Expr) -> Option<Sort> {
+        let ExprKind::Name(name) = &of.kind else { return None };
+        let sort = match name.as_str() {
+            "bool" => Sort::Bool,
+            "int" => Sort::Int,
+            "real" => Sort::Real,
+            "string" => Sort::Str,
+            _ => return None,
+        };
+        let is_bound = self.bound.iter().any(|bound| bound.name == *name);
+        let is_field = self.message.as_ref().is_some_and(|message| message.fields.get(name).is_some());
+        let is_value =
+            is_bound || is_field || self.params.contains_key(name) || self.values.get(name).is_some();
+        (!is_value).then_some(sort)
     }
 
     /// Warns that a bound name hides another one.

@@ -12,7 +12,7 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Term, TermOp, VarId};
 
 use super::{BoundName, Checker, ExprContext, ObligationCause, ParameterPart, SortRole};
-use crate::ast::{AddOp, Expr, ExprKind, Name, OverWord, Type};
+use crate::ast::{AddOp, Expr, ExprKind, Name, OverWord, Quantifier, Type};
 use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, builtin_names};
 use crate::sink::Reported;
 use crate::suggest;
@@ -350,7 +350,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `exists x in xs: p`, `forall x in xs: p`, `count x in xs: p`.
+    /// `exists x in xs: p`, `forall x in xs: p`, `count x in xs: p`; the first two also over all values of a basic
+    /// type, `exists k in int: p`.
     pub(super) fn check_over(
         &mut self,
         word: OverWord,
@@ -358,6 +359,14 @@ impl Checker<'_, '_> {
         of: &Expr,
         body: &Expr,
     ) -> Result<Term, Reported> {
+        let quantifier = match word {
+            OverWord::Exists => Some(Quantifier::Exists),
+            OverWord::Forall => Some(Quantifier::Forall),
+            OverWord::Count => None,
+        };
+        if let (Some(quantifier), Some(sort)) = (quantifier, self.basic_type(of)) {
+            return self.quantify(quantifier, name, sort, body);
+        }
         if let (ExprKind::Range(lo, hi), OverWord::Count, false) = (&of.kind, word, self.parts.is_empty()) {
             let number = Expr { kind: ExprKind::Name(name.text.clone()), span: name.span };
             let kept =

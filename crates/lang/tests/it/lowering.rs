@@ -204,9 +204,7 @@ fn goals_keep_their_meaning() {
         .iter()
         .map(|goal| {
             let kind = match &goal.kind {
-                GoalKind::Path(path) => {
-                    path.iter().map(|&s| sts.switches[s].label.to_string()).collect::<Vec<_>>().join(" ")
-                }
+                GoalKind::Path(path) => path.iter().map(|step| step.name(&sts)).collect::<Vec<_>>().join(" "),
                 GoalKind::Reach { location, when } => format!("{location:?} {}", pool.show(*when)),
                 GoalKind::Observer(observer) => {
                     let rules = observer.rules.iter().map(|rule| {

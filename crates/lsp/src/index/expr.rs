@@ -77,7 +77,8 @@ impl Indexer<'_> {
                 Some(ValueType::Bool)
             }
             ExprKind::Over { word, var, of, body } => {
-                let member = self.index_expr(of).and_then(|ty| self.member_of(&ty));
+                let member =
+                    self.index_expr(of).and_then(|ty| self.member_of(&ty)).or_else(|| basic_type(of));
                 self.with_name_in_scope(var, member, |this| _ = this.index_expr(body));
                 let counts = *word == ioxide_lang::ast::OverWord::Count;
                 Some(if counts { ValueType::Int } else { ValueType::Bool })
@@ -311,5 +312,17 @@ impl std::fmt::Display for ValueType {
             Self::Set(of) => write!(f, "set<{of}>"),
             Self::Map(key, value) => write!(f, "map<{key}, {value}>"),
         }
+    }
+}
+
+/// Returns the basic type that `of` names, over all of whose values a quantifier goes.
+fn basic_type(of: &Expr) -> Option<ValueType> {
+    let ExprKind::Name(name) = &of.kind else { return None };
+    match name.as_str() {
+        "bool" => Some(ValueType::Bool),
+        "int" => Some(ValueType::Int),
+        "real" => Some(ValueType::Real),
+        "string" => Some(ValueType::Text),
+        _ => None,
     }
 }

@@ -3,8 +3,9 @@
 //! Guards are texts of the modelling language, and SMT-LIB beside it with every variable declared once.
 //! Fields may be added within a version; a field that changes its meaning or goes away makes a new one.
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::number::Rational;
-use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_model::sts::Sts;
 use ioxide_model::term::VarId;
 use ioxide_record::json::JsonError;
 use ioxide_record::value::value_to_json;
@@ -104,14 +105,17 @@ impl CaseOutline {
     ///
     /// # Errors
     /// If the file belongs to another model, or has a value with no meaning.
-    pub fn plan(&self, sts: &Sts) -> Result<(Vec<SwitchId>, CaseConfig), CaseMismatch> {
+    pub fn plan(&self, sts: &Sts) -> Result<(Vec<PathStep>, CaseConfig), CaseMismatch> {
         if *self.model != *sts.name {
             let (found, expected) = (self.model.clone(), sts.name.to_string());
             return Err(CaseMismatch::Model { found, expected });
         }
-        let switch =
-            |label: &String| sts.switch_named(label).ok_or_else(|| CaseMismatch::Transition(label.clone()));
-        let path = self.path.iter().map(switch).collect::<Result<_, _>>()?;
+        let step = |label: &String| match sts.switch_named(label) {
+            Some(switch) => Ok(PathStep::Take(switch)),
+            None if label == "quiet" => Ok(PathStep::Quiet),
+            None => Err(CaseMismatch::Transition(label.clone())),
+        };
+        let path = self.path.iter().map(step).collect::<Result<_, _>>()?;
         let timeout = self.timeout.as_deref().map_or(Ok(Timeout::Above), parse_timeout)?;
         let word = self.sending.as_deref().unwrap_or(Sending::Soonest.word());
         let sending = Sending::of_word(word).ok_or_else(|| CaseMismatch::Sending(word.to_owned()))?;

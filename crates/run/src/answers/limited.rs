@@ -1,5 +1,6 @@
 //! A system that state counting asks until the time is over.
 
+use ioxide_fsm::mealy::InputId;
 use ioxide_fsm::reduce::{AdaptiveCase, AdaptiveSystem};
 use ioxide_fsm::word::IoWord;
 use ioxide_smt::halt::{Halt, Halted};
@@ -29,6 +30,23 @@ impl<S: AdaptiveSystem> AdaptiveSystem for TimeLimitedSystem<S> {
         match self.halt.halt_reason() {
             Some(halted) => Err(CountingEnd::Halted(halted)),
             None => self.system.observe(case).map_err(CountingEnd::Trouble),
+        }
+    }
+
+    fn run(
+        &mut self,
+        seed: u64,
+        next: &mut dyn FnMut(&IoWord) -> Option<InputId>,
+    ) -> Result<IoWord, Self::Error> {
+        // A walk may be long, so the limit is looked at before each of its inputs.
+        let mut halted = None;
+        let ran = self.system.run(seed, &mut |trace| {
+            halted = self.halt.halt_reason();
+            if halted.is_some() { None } else { next(trace) }
+        });
+        match halted {
+            Some(halted) => Err(CountingEnd::Halted(halted)),
+            None => ran.map_err(CountingEnd::Trouble),
         }
     }
 }

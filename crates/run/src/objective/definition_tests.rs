@@ -1,11 +1,12 @@
 //! A second opinion on paths as objectives: ioco_F by the definition, run by run.
 //!
 //! Small random models without data, every trace up to a bound. A trace is in F if some run with this trace
-//! follows the path as far as both go, or if a beginning of it is the trace of a run along the whole path.
+//! follows the path as far as both go, or if a beginning of it is the trace of a run along the whole path. Where the
+//! path has silence, the run must be silent; other silences do not leave it.
 
 use std::fmt::Write as _;
 
-use ioxide_model::goal::GoalKind;
+use ioxide_model::goal::{GoalKind, PathStep};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, Model, Sts, SwitchId};
 use ioxide_model::trace::Trace;
@@ -60,13 +61,18 @@ fn random_path(dice: &mut Dice, switches: &[(u64, u64)]) -> String {
         let next: Vec<usize> = (0..switches.len()).filter(|&n| switches[n].0 == at).collect();
         if next.is_empty() { break } else { path.push(next[dice.below(next.len() as u64) as usize]) }
     }
-    format!("purpose f: {}", path.iter().map(|n| format!("t{n}")).collect::<Vec<_>>().join(", "))
+    let mut words: Vec<String> = path.iter().map(|n| format!("t{n}")).collect();
+    for _ in 0..dice.below(3) {
+        let at = dice.below(words.len() as u64 + 1) as usize;
+        words.insert(at, "quiet".into());
+    }
+    format!("purpose f: {}", words.join(", "))
 }
 
-/// A run: the switches taken, and where it is.
+/// A run: the steps taken, silences too, and where it is.
 #[derive(Clone)]
 struct Run {
-    taken: Vec<SwitchId>,
+    taken: Vec<PathStep>,
     at: LocId,
 }
 
@@ -76,7 +82,8 @@ fn is_quiescent(sts: &Sts, at: LocId) -> bool {
 
 fn after_switches(sts: &Sts, run: &Run, fits: impl Fn(SwitchId) -> bool) -> Vec<Run> {
     let next = sts.switches_from(run.at).filter(|(id, _)| fits(*id));
-    next.map(|(id, switch)| Run { taken: [&run.taken[..], &[id]].concat(), at: switch.target }).collect()
+    let taken = |id| [&run.taken[..], &[PathStep::Take(id)]].concat();
+    next.map(|(id, switch)| Run { taken: taken(id), at: switch.target }).collect()
 }
 
 /// All runs that differ from these by internal steps at the end.
@@ -92,7 +99,9 @@ fn close_internally(sts: &Sts, mut runs: Vec<Run>) -> Vec<Run> {
 /// Returns the runs that continue these by `label`.
 fn step(sts: &Sts, runs: &[Run], label: &Label) -> Vec<Run> {
     let next = runs.iter().flat_map(|run| match label {
-        Label::Quiescence if is_quiescent(sts, run.at) => vec![run.clone()],
+        Label::Quiescence if is_quiescent(sts, run.at) => {
+            vec![Run { taken: [&run.taken[..], &[PathStep::Quiet]].concat(), at: run.at }]
+        }
         Label::Quiescence | Label::Delay(_) => Vec::new(),
         Label::Input(gate, _) | Label::Output(gate, _) => {
             after_switches(sts, run, |id| sts.switches[id].gate == *gate)
@@ -101,27 +110,45 @@ fn step(sts: &Sts, runs: &[Run], label: &Label) -> Vec<Run> {
     close_internally(sts, next.collect())
 }
 
-/// Returns the switches that the run took since it first was where the path starts; `None` if it never was.
-fn on_path<'r>(sts: &Sts, run: &'r Run, path: &[SwitchId]) -> Option<&'r [SwitchId]> {
-    let start = sts.switches[path[0]].source;
-    let at = |n: usize| run.taken.get(n).map_or(run.at, |&id| sts.switches[id].source);
+/// Returns the steps that the run took since it first was where the path starts; `None` if it never was.
+fn on_path<'r>(sts: &Sts, run: &'r Run, path: &[PathStep]) -> Option<&'r [PathStep]> {
+    let first = path.iter().find_map(|step| step.switch()).expect("a switch");
+    let start = sts.switches[first].source;
+    // Silences do not move: the run is where the next switch starts.
+    let at = |n: usize| {
+        run.taken[n..].iter().find_map(|step| step.switch()).map_or(run.at, |id| sts.switches[id].source)
+    };
     (0..=run.taken.len()).find(|&n| at(n) == start).map(|n| &run.taken[n..])
 }
 
-/// Returns whether the run has stayed on `path` so far.
-fn follows(sts: &Sts, run: &Run, path: &[SwitchId]) -> bool {
-    on_path(sts, run, path).is_none_or(|taken| taken.iter().zip(path).all(|(one, other)| one == other))
+/// Returns the number of steps of `path` that `taken` has done; `None` if it has left the path.
+fn n_done(taken: &[PathStep], path: &[PathStep]) -> Option<usize> {
+    let mut done = 0;
+    for &step in taken {
+        match path.get(done) {
+            None => break,
+            Some(&wanted) if wanted == step => done += 1,
+            Some(_) if step == PathStep::Quiet => (),
+            Some(_) => return None,
+        }
+    }
+    Some(done)
 }
 
-fn is_whole(sts: &Sts, run: &Run, path: &[SwitchId]) -> bool {
-    on_path(sts, run, path).is_some_and(|taken| taken.starts_with(path))
+/// Returns whether the run has stayed on `path` so far.
+fn follows(sts: &Sts, run: &Run, path: &[PathStep]) -> bool {
+    on_path(sts, run, path).is_none_or(|taken| n_done(taken, path).is_some())
+}
+
+fn is_whole(sts: &Sts, run: &Run, path: &[PathStep]) -> bool {
+    on_path(sts, run, path).is_some_and(|taken| n_done(taken, path) == Some(path.len()))
 }
 
 /// Compares every trace that goes on from `trace`; counts verdicts: fail, inconclusive.
 struct TraceTreeComparison<'c> {
     model: &'c mut Model,
     objective: Objective,
-    path: Vec<SwitchId>,
+    path: Vec<PathStep>,
     labels: Vec<Label>,
     counts: [usize; 2],
 }

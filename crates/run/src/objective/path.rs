@@ -2,13 +2,15 @@
 //!
 //! Runs that have not come to the location where the path starts are in copies of the locations;
 //! from there the path has a location for each of its switches. A switch that is not the path's next one
-//! leads to `left`, the last one to `end`. So the unrolled system does what the specification does as long as
-//! a run is on the path, and its belief says where on the path the specification may be.
+//! leads to `left`, the last one to `end`. Where the path has silence as a step, every switch leads to `left`, and
+//! a run goes on when silence is observed. So the unrolled system does what the specification does as long as a
+//! run is on the path, and its belief says where on the path the specification may be.
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::sts::{GateKind, LocId, Sts, Switch, SwitchId, Switches};
+use ioxide_model::sts::{GateKind, LocId, Sts, Switch, Switches};
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Tolerance};
 
@@ -26,7 +28,7 @@ pub(super) struct PathWatch {
 
 impl PathWatch {
     /// Returns a watch that has seen nothing yet.
-    pub(super) fn new(cx: &mut Ctx<'_>, path: &[SwitchId], tolerance: Tolerance) -> Self {
+    pub(super) fn new(cx: &mut Ctx<'_>, path: &[PathStep], tolerance: Tolerance) -> Self {
         let unrolled = UnrolledPath::new(cx.sts, path);
         let monitor = Monitor::with_tolerance(&mut cx.with_system(&unrolled.sts), tolerance);
         Self { unrolled, monitor, pending: Rational::ZERO, has_left: false }
@@ -36,6 +38,7 @@ impl PathWatch {
     pub(super) fn advance(&mut self, cx: &mut Ctx<'_>, label: &Label) {
         if let Label::Delay(time) = label {
             self.pending = &self.pending + time;
+            self.notice_silence(cx);
             return;
         }
         let mut cx = cx.with_system(&self.unrolled.sts);
@@ -49,6 +52,33 @@ impl PathWatch {
         }
         // An input that no state on the path takes, and a label that none allows, end every run on it.
         self.has_left |= !matches!(self.monitor.observe(&mut cx, label), Ok(AllowedLabel::Allowed));
+        if *label == Label::Quiescence {
+            self.pass_silences();
+        }
+    }
+
+    /// Takes a delay as silence if the path has silences and nothing changes by time alone any more.
+    fn notice_silence(&mut self, cx: &mut Ctx<'_>) {
+        if self.unrolled.silences.is_empty() {
+            return;
+        }
+        let mut cx = cx.with_system(&self.unrolled.sts);
+        if self.pending < self.monitor.time_horizon(&mut cx) {
+            return;
+        }
+        let waited = std::mem::replace(&mut self.pending, Rational::ZERO);
+        self.has_left |= self.monitor.observe(&mut cx, &Label::Delay(waited)).is_err();
+        if self.monitor.observe(&mut cx, &Label::Quiescence).is_ok() {
+            self.pass_silences();
+        }
+    }
+
+    /// Moves the runs that wait for silence on: it was observed.
+    fn pass_silences(&mut self) {
+        let silences = &self.unrolled.silences;
+        let after =
+            |loc: LocId| silences.iter().find(|(before, _)| *before == loc).map_or(loc, |&(_, next)| next);
+        self.monitor.relocate(&after);
     }
 
     /// Returns the state of the watch: the monitor, the pending time, and whether the path was left.
@@ -108,39 +138,43 @@ struct UnrolledPath {
     left: LocId,
     /// The location of runs that have followed the path to its end.
     end: LocId,
+    /// The locations of runs that wait for silence, each with the location after it.
+    silences: Vec<(LocId, LocId)>,
 }
 
 impl UnrolledPath {
     /// Copies `model` and adds one location for each position on `path`: switches that leave the path lead to `left`,
     /// its last one leads to `end`.
-    fn new(model: &Sts, path: &[SwitchId]) -> Self {
+    fn new(model: &Sts, path: &[PathStep]) -> Self {
         let mut sts = Sts { switches: Switches::default(), goals: Vec::new(), ..model.clone() };
         let spare = model.locations[model.initial].clone();
         let first = sts.locations.push(spare.clone());
         let place = |position: usize| LocId::new(first.index() + position);
         (1..path.len()).for_each(|_| _ = sts.locations.push(spare.clone()));
         let (left, end) = (sts.locations.push(spare.clone()), sts.locations.push(spare));
-        let start = path.first().map(|&id| model.switches[id].source);
+        // Silence does not move, so a path begins where its first switch does.
+        let start = path.iter().find_map(|step| step.switch()).map(|id| model.switches[id].source);
         let before = |loc: LocId| if Some(loc) == start { place(0) } else { loc };
         for switch in model.switches.iter().filter(|switch| Some(switch.source) != start) {
             let target = before(switch.target);
             sts.switches.push(Switch { target, ..switch.clone() });
         }
-        for (position, &next) in path.iter().enumerate() {
+        let mut silences = Vec::new();
+        let mut here = start;
+        for (position, &step) in path.iter().enumerate() {
+            let Some(loc) = here else { break };
             let source = place(position);
-            for (id, switch) in model.switches_from(model.switches[next].source) {
-                let is_last = position + 1 == path.len();
-                let target = if id != next {
-                    left
-                } else if is_last {
-                    end
-                } else {
-                    place(position + 1)
-                };
+            let next = if position + 1 == path.len() { end } else { place(position + 1) };
+            for (id, switch) in model.switches_from(loc) {
+                let target = if step == PathStep::Take(id) { next } else { left };
                 sts.switches.push(Switch { source, target, ..switch.clone() });
+            }
+            match step {
+                PathStep::Take(id) => here = Some(model.switches[id].target),
+                PathStep::Quiet => silences.push((source, next)),
             }
         }
         sts.initial = if path.is_empty() { end } else { before(model.initial) };
-        Self { sts, left, end }
+        Self { sts, left, end, silences }
     }
 }

@@ -11,6 +11,7 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, SwitchId};
 use ioxide_model::trace::Trace;
@@ -61,6 +62,7 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
     let examples = related::inputs_of(search.setup.cx.sts, &trace);
     let least_left = search.time_left().map(|left| left - left / TRIES_SHARE);
     for path in situation.shortest_paths(search.setup.cx, longest, until) {
+        let path = PathStep::taking(&path);
         let Ok(purpose) = TestPurpose::from_path(search.setup.cx, "the failing transition".into(), &path)
         else {
             continue;

@@ -30,6 +30,7 @@ use ioxide_wire::player::{InputFate, ModelPlayer};
 use crate::common::{named, solver};
 use enumerated::{Enumerated, all_messages};
 use ioxide_model::concrete::ConcreteState;
+use ioxide_model::goal::PathStep;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Model};
@@ -88,7 +89,7 @@ fn testers(spec: &mut Model, seed: u64) -> Vec<(&'static str, Box<dyn Tester>)> 
     testers.push(("cover", Box::new(CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default()))));
     // Not every path can be followed, and not every one is trace-deterministic.
     if let Some(path) = path
-        && let Ok(case) = generate(&mut cx, &path, &CaseConfig::default())
+        && let Ok(case) = generate(&mut cx, &PathStep::taking(&path), &CaseConfig::default())
     {
         testers.push(("case", Box::new(CaseGuided::new(case, "case", Rational::ONE))));
     }

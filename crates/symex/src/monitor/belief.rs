@@ -14,6 +14,7 @@ use ioxide_model::concrete::{ConcreteState, initial_state};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
+use ioxide_model::sts::LocId;
 
 use super::paths::{BeliefStep, PathLog};
 use super::timed::{TimedCourse, Tolerance};
@@ -47,6 +48,18 @@ impl Belief {
             Self::Concrete(states) => Some(states.len()),
             Self::Symbolic(states) => Some(states.len()),
             Self::Unspecified => None,
+        }
+    }
+
+    /// Moves every state to the location that `target` gives for its own.
+    pub(super) fn relocate(&mut self, target: &dyn Fn(LocId) -> LocId) {
+        match self {
+            Self::Concrete(states) => {
+                let moved = std::mem::take(states).into_iter();
+                *states = moved.map(|state| ConcreteState { loc: target(state.loc), ..state }).collect();
+            }
+            Self::Symbolic(states) => states.iter_mut().for_each(|state| state.loc = target(state.loc)),
+            Self::Unspecified => (),
         }
     }
 
@@ -250,6 +263,15 @@ impl CourseBelief {
         let mut held = HeldBelief { belief: Belief::Symbolic(vec![state]), ..course.held.clone() };
         held.close_internally(cx);
         Some(Self::Untimed(UntimedCourse { held }))
+    }
+
+    /// Moves every state to the location that `target` gives for its own. Paths are dropped: they led elsewhere.
+    pub(super) fn relocate(&mut self, target: &dyn Fn(LocId) -> LocId) {
+        self.held_mut().belief.relocate(target);
+        self.held_mut().paths = None;
+        if let Self::Timed(course) = self {
+            course.relocate_entry(target);
+        }
     }
 
     /// Returns the reason why a label that was given or seen at `given` cannot have happened then; `None` if it can.

@@ -16,14 +16,13 @@ use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, Switch};
-use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
 
 use super::LostStates;
 use super::belief::{Belief, MAX_BELIEF_STATES, NextBelief};
 use crate::cx::Ctx;
-use crate::outputs::constant_substitution;
+use crate::guard::decide_enabled;
 use crate::quiescence::{Quiescence, is_quiescent};
 
 /// The uncertainty of a belief.
@@ -119,10 +118,11 @@ fn take_switch(
     values: &[Value],
     cost: &mut Cost,
 ) -> Option<ConcreteState> {
-    let enabled = concrete::is_enabled(cx.pool, cx.sts, state, switch, values);
-    let enabled = enabled.unwrap_or_else(|_| decide_guard(cx, state, switch, values, cost));
-    if !enabled {
-        return None;
+    match decide_enabled(cx, state, switch, values) {
+        SolverDecision::Sat => (),
+        SolverDecision::Unsat => return None,
+        // If the solver cannot decide either, the state is kept.
+        SolverDecision::Unknown(_) => cost.doubts += 1,
     }
     match concrete::successor(cx.pool, cx.sts, state, switch, values) {
         Ok(next) => Some(next),
@@ -130,30 +130,6 @@ fn take_switch(
             // The state after it exists but is not known: from here on the belief is not complete.
             cost.lost = Some(LostStates::Update);
             None
-        }
-    }
-}
-
-/// Asks the solver if evaluation cannot decide (a quantifier over many values); if it cannot either, the state is kept.
-fn decide_guard(
-    cx: &mut Ctx<'_>,
-    state: &ConcreteState,
-    switch: &Switch,
-    values: &[Value],
-    cost: &mut Cost,
-) -> bool {
-    let fields: Valuation = concrete::field_values(cx.sts, switch, values);
-    let mut known = constant_substitution(cx, state);
-    for (field, value) in fields.iter() {
-        known.set(field, cx.pool.value(value.clone()));
-    }
-    let guard = cx.pool.substitute(switch.guard, &known);
-    match cx.decide(&[guard]) {
-        SolverDecision::Sat => true,
-        SolverDecision::Unsat => false,
-        SolverDecision::Unknown(_) => {
-            cost.doubts += 1;
-            true
         }
     }
 }

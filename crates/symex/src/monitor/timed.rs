@@ -23,7 +23,7 @@ mod read;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
-use ioxide_model::sts::GateKind;
+use ioxide_model::sts::{GateKind, LocId};
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 
@@ -177,6 +177,11 @@ impl TimedCourse {
     /// The states just after the last message.
     pub(super) fn entry_belief(&self) -> &Belief {
         if self.is_unspecified() { &self.held.belief } else { &self.time.entry }
+    }
+
+    /// Moves the states just after the last message to the locations that `target` gives for their own.
+    pub(super) fn relocate_entry(&mut self, target: &dyn Fn(LocId) -> LocId) {
+        self.time.entry.relocate(target);
     }
 
     /// Returns whether instants are observed exactly.

@@ -4,6 +4,7 @@
 //! time-out is chosen, and each arc is kept unless its guard is refuted together with what is known at
 //! its state.
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
@@ -27,11 +28,11 @@ use super::{
 ///
 /// # Errors
 /// If the path is none, cannot be followed, does not end with an output, or is not trace-deterministic.
-pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Result<TestCase, CaseError> {
+pub fn generate(cx: &mut Ctx<'_>, path: &[PathStep], config: &CaseConfig) -> Result<TestCase, CaseError> {
     error::check_shape(cx.sts, path)?;
     let tm = cx.pool.declare("TM", Sort::Real);
     let mut guard_solver = GuardSolver::default();
-    let (sketches, mut lints) = sketches(cx, &mut guard_solver, path, config.pruning)?;
+    let (sketches, mut lints) = sketches(cx, &mut guard_solver, path, tm, config.pruning)?;
     let timeout = timeout::choose_timeout(cx, &mut guard_solver, &sketches, &config.timeout);
     let limit = timeout::facts(cx, tm, timeout.as_ref());
     let CaseConfig { pruning, sending, .. } = *config;
@@ -47,6 +48,11 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
         lints.extend(state.arcs.iter().filter_map(|arc| {
             Some(CaseLint::Undecided { state: n, rule: arc.rule, why: arc.doubt.clone()? })
         }));
+        // After a silence as long as the time-out the rest may be too late.
+        let was_silent = path[..n].contains(&PathStep::Quiet);
+        if was_silent && !state.arcs.iter().any(|arc| arc.target == on_path_target(n, path.len())) {
+            lints.push(CaseLint::Unfollowed { state: n });
+        }
         states.push(state);
     }
     Ok(TestCase { path: path.to_vec(), states, tm, timeout, sending, is_timed: cx.sts.is_timed(), lints })
@@ -56,16 +62,32 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
 pub(super) struct StateSketch {
     /// The execution context at the state.
     pub(super) front: CaseFront,
+    /// The step of the path.
+    pub(super) step: PathStep,
+    /// The observations that allow the step of the path, for some values at start.
+    pub(super) when: Term,
     /// The facts over the observations that hold there; for the published generator with the rest of the path.
     pub(super) known: Vec<Term>,
     /// The variable for the time since the state was entered.
     pub(super) delay: VarId,
-    /// The switches the model can take, by the observations that allow it; that of the path first.
+    /// The switches the model can take, by the observations that allow it; that of the path first, if it takes one.
     pub(super) successors: Vec<CaseSuccessor>,
     /// The observations after which the rest of the path can follow.
     pub(super) on_path: Term,
     /// The conditions under which silence is allowed.
     pub(super) silence: SilenceCondition,
+}
+
+impl StateSketch {
+    /// The switches that the path does not take.
+    pub(super) fn siblings(&self) -> &[CaseSuccessor] {
+        &self.successors[usize::from(self.step != PathStep::Quiet)..]
+    }
+}
+
+/// Returns the target of the arc that follows a path of `n_steps` steps at state `n`.
+fn on_path_target(n: usize, n_steps: usize) -> ArcTarget {
+    if n + 1 == n_steps { ArcTarget::Verdict(CaseVerdict::Pass) } else { ArcTarget::State(n + 1) }
 }
 
 /// A switch that can be taken at a state.
@@ -81,16 +103,17 @@ pub(super) struct CaseSuccessor {
 fn sketches(
     cx: &mut Ctx<'_>,
     guard_solver: &mut GuardSolver,
-    path: &[SwitchId],
+    path: &[PathStep],
+    tm: VarId,
     pruning: Pruning,
 ) -> Result<(Vec<StateSketch>, Vec<CaseLint>), CaseError> {
     let live = LiveVars::compute(cx.pool, cx.sts, &[]);
-    let rest = remaining_conditions(cx, path);
-    let mut front = CaseFront::initial(cx, &live);
+    let rest = remaining_conditions(cx, path, tm);
+    let mut front = CaseFront::initial(cx, &live, tm);
     let mut lints = Vec::new();
     let mut sketches: Vec<StateSketch> = Vec::with_capacity(path.len());
-    for (n, &id) in path.iter().enumerate() {
-        let point = PathPoint { switch: id, before: rest[n], after: rest[n + 1] };
+    for (n, &step) in path.iter().enumerate() {
+        let point = PathPoint { step, before: rest[n], after: rest[n + 1] };
         let (sketch, next) = sketch(cx, guard_solver, &front, point, pruning);
         lints.extend(error::check_possible(cx, guard_solver, n, &sketch)?);
         lints.extend(error::check_deterministic(cx, guard_solver, path, n, &sketch)?);
@@ -100,15 +123,15 @@ fn sketches(
     Ok((sketches, lints))
 }
 
-/// A switch of the path, and the conditions under which what follows it can follow: before it is taken, and after.
+/// A step of the path, and the conditions under which what follows it can follow: before the step, and after.
 #[derive(Clone, Copy)]
 struct PathPoint {
-    switch: SwitchId,
+    step: PathStep,
     before: Term,
     after: Term,
 }
 
-/// The state before the switch of `point`, and that switch.
+/// The state before the step of `point`, and that step.
 fn sketch(
     cx: &mut Ctx<'_>,
     guard_solver: &mut GuardSolver,
@@ -116,12 +139,12 @@ fn sketch(
     point: PathPoint,
     pruning: Pruning,
 ) -> (StateSketch, FrontSwitch) {
-    let id = point.switch;
+    let id = point.step.switch();
     let known = known_facts(cx, front, point.before, pruning);
     let mut all = successors(cx, front, id);
     if pruning == Pruning::Tool {
         all.retain(|(successor, _)| {
-            successor.switch == id || !is_refuted(cx, guard_solver, &known, successor.when)
+            Some(successor.switch) == id || !is_refuted(cx, guard_solver, &known, successor.when)
         });
     }
     let heard = all.iter().filter(|(successor, _)| successor.kind != GateKind::Input);
@@ -130,10 +153,17 @@ fn sketch(
     let delay = cx.pool.indexed_var(cx.delay, front.state.depth + 1);
     let silence = silence(cx, front, delay, &heard);
     let (successors, mut taken): (Vec<CaseSuccessor>, Vec<FrontSwitch>) = all.into_iter().unzip();
-    // The switch of the path comes first, see `successors`.
-    let next = taken.swap_remove(0);
+    let (when, next) = match point.step {
+        // The switch of the path comes first, see `successors`.
+        PathStep::Take(_) => (successors[0].when, taken.swap_remove(0)),
+        PathStep::Quiet => {
+            let next = front.observe_silence(cx);
+            (front.for_some(cx, next.state.path.facts()), next)
+        }
+    };
     let on_path = on_path(cx, front, &next, point.after);
-    (StateSketch { front: front.clone(), known, delay, successors, on_path, silence }, next)
+    let (front, step) = (front.clone(), point.step);
+    (StateSketch { front, step, when, known, delay, successors, on_path, silence }, next)
 }
 
 fn known_facts(cx: &mut Ctx<'_>, front: &CaseFront, rest: Term, pruning: Pruning) -> Vec<Term> {
@@ -146,11 +176,16 @@ fn known_facts(cx: &mut Ctx<'_>, front: &CaseFront, rest: Term, pruning: Pruning
 }
 
 /// Every switch from the location of `front`, `id` first.
-fn successors(cx: &mut Ctx<'_>, front: &CaseFront, id: SwitchId) -> Vec<(CaseSuccessor, FrontSwitch)> {
+fn successors(
+    cx: &mut Ctx<'_>,
+    front: &CaseFront,
+    id: Option<SwitchId>,
+) -> Vec<(CaseSuccessor, FrontSwitch)> {
     let sts = cx.sts;
-    let others = sts.switches_from(front.state.loc).map(|(other, _)| other).filter(|&other| other != id);
+    let others = sts.switches_from(front.state.loc).map(|(other, _)| other);
+    let others = others.filter(|&other| Some(other) != id);
     let mut found = Vec::new();
-    for switch in [id].into_iter().chain(others) {
+    for switch in id.into_iter().chain(others) {
         let taken = front.take_switch(cx, &sts.switches[switch]);
         let when = front.for_some(cx, taken.state.path.facts());
         let gate = sts.switches[switch].gate;
@@ -203,11 +238,15 @@ impl ArcMaker {
         CaseState { loc: Some(sketch.front.state.loc), delay: sketch.delay, arcs }
     }
 
-    /// R1, R2, R3, R6, R11: the message of the path.
+    /// R1, R2, R3, R6, R11, R12: the message or the silence of the path.
     fn of_path(&self, cx: &mut Ctx<'_>, n: usize, sketch: &StateSketch) -> Vec<ArcDraft> {
+        let target = on_path_target(n, self.n_steps);
+        if sketch.step == PathStep::Quiet {
+            let guard = if self.pruning == Pruning::Tool { sketch.when } else { sketch.on_path };
+            return vec![ArcDraft { rule: CaseRule::R12, gate: None, switch: None, guard, target }];
+        }
         let next = &sketch.successors[0];
         let is_last = n + 1 == self.n_steps;
-        let target = if is_last { ArcTarget::Verdict(CaseVerdict::Pass) } else { ArcTarget::State(n + 1) };
         let rule = match next.kind {
             GateKind::Input => CaseRule::R1,
             GateKind::Observed => CaseRule::R6,
@@ -243,7 +282,7 @@ impl ArcMaker {
     /// R4, R7: other messages the model mentions.
     fn of_siblings(&self, cx: &mut Ctx<'_>, sketch: &StateSketch) -> Vec<ArcDraft> {
         let mut drafts = Vec::new();
-        for successor in &sketch.successors[1..] {
+        for successor in sketch.siblings() {
             let (rule, verdict) = match successor.kind {
                 GateKind::Output => (CaseRule::R4, CaseVerdict::IncOut),
                 GateKind::Observed => (CaseRule::R7, CaseVerdict::IncInputSpec),
@@ -300,7 +339,11 @@ impl ArcMaker {
             guard,
             target: ArcTarget::Verdict(verdict),
         };
-        let (allowed, wrong) = (cx.pool.and([late, excused]), cx.pool.and([late, forbidden]));
+        let (mut allowed, wrong) = (cx.pool.and([late, excused]), cx.pool.and([late, forbidden]));
+        if sketch.step == PathStep::Quiet {
+            let lost = cx.pool.not(if self.pruning == Pruning::Tool { sketch.when } else { sketch.on_path });
+            allowed = cx.pool.and([allowed, lost]);
+        }
         vec![
             draft(CaseRule::R9, allowed, CaseVerdict::IncDur),
             draft(CaseRule::R10, wrong, CaseVerdict::FailDur),

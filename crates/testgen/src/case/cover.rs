@@ -12,9 +12,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::ControlFlow;
 
-use ioxide_model::goal::{Goal, GoalKind};
+use ioxide_model::goal::{Goal, GoalKind, PathStep};
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
-use ioxide_symex::{Ctx, ExploreLimits, StopReason, SymState, take_switch};
+use ioxide_symex::{Ctx, ExploreLimits, StopReason, SymState, take_step, take_switch};
 
 use super::{CaseConfig, CaseError, Sending, TestCase, Waypoint, complete, generate};
 use crate::purpose::{NoPurpose, of_goal};
@@ -52,8 +52,9 @@ impl CaseItem {
         format!("{}{border}", labels.join(" then "))
     }
 
-    fn is_on(&self, path: &[SwitchId]) -> bool {
-        path.windows(self.switches.len()).any(|part| part == self.switches)
+    fn is_on(&self, path: &[PathStep]) -> bool {
+        let steps = PathStep::taking(&self.switches);
+        path.windows(steps.len()).any(|part| part == steps)
     }
 }
 
@@ -94,7 +95,7 @@ pub struct CaseSet {
     pub cases: Vec<CoveringCase>,
     /// The items that no case covers, each with the reason and the path that was tried; the path is empty if there is
     /// none.
-    pub uncovered: Vec<(CaseItem, WhyNoCase, Vec<SwitchId>)>,
+    pub uncovered: Vec<(CaseItem, WhyNoCase, Vec<PathStep>)>,
     /// The number of items of the goal.
     pub total: usize,
 }
@@ -177,16 +178,16 @@ fn case_for(
     item: &CaseItem,
     config: &CaseConfig,
     limits: ExploreLimits,
-) -> (Vec<SwitchId>, Result<TestCase, WhyNoCase>) {
+) -> (Vec<PathStep>, Result<TestCase, WhyNoCase>) {
     let goal = Goal {
         name: item.name(cx.sts).into(),
-        kind: GoalKind::Path(item.switches.clone()),
+        kind: GoalKind::Path(PathStep::taking(&item.switches)),
         span: cx.sts.switches[item.switches[0]].span,
         doc: String::new(),
         reqs: Vec::new(),
         frame: ioxide_model::goal::GoalFrame::default(),
     };
-    let path: Vec<SwitchId> = match of_goal(cx, &goal, limits) {
+    let path: Vec<PathStep> = match of_goal(cx, &goal, limits) {
         Ok(purpose) => purpose.path().collect(),
         Err(why) => return (Vec::new(), Err(WhyNoCase::NoPath(why))),
     };
@@ -200,18 +201,18 @@ fn case_for(
 }
 
 /// Returns `path` extended by the shortest way from its end to an output; unchanged if it ends with one.
-fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
+fn led_on(cx: &mut Ctx<'_>, path: &[PathStep]) -> Option<Vec<PathStep>> {
     let sts = cx.sts;
-    let is_output = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Output;
-    if path.last().is_some_and(is_output) {
+    let is_output = |id: SwitchId| sts.kind_of(&sts.switches[id]) == GateKind::Output;
+    if path.last().and_then(|step| step.switch()).is_some_and(is_output) {
         return Some(path.to_vec());
     }
     let mut state = SymState::initial(cx);
-    for &id in path {
-        state = take_switch(cx, &state, id).into_state()?;
+    for &step in path {
+        state = take_step(cx, &state, step).into_state()?;
     }
     // Broadest first, so the way to an output is a shortest one.
-    let mut open: VecDeque<(SymState, Vec<SwitchId>)> = [(state, path.to_vec())].into();
+    let mut open: VecDeque<(SymState, Vec<PathStep>)> = [(state, path.to_vec())].into();
     let mut tried = 0;
     while let Some((state, path)) = open.pop_front() {
         for (id, _) in sts.switches_from(state.loc) {
@@ -221,8 +222,8 @@ fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
             }
             let Some(next) = take_switch(cx, &state, id).into_state() else { continue };
             let mut longer = path.clone();
-            longer.push(id);
-            if is_output(&id) {
+            longer.push(PathStep::Take(id));
+            if is_output(id) {
                 return Some(longer);
             }
             open.push_back((next, longer));
@@ -232,7 +233,7 @@ fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
 }
 
 /// A path through `item` to an output: the shortest way to the item may be one after which nothing is sent.
-fn by_another_way(cx: &mut Ctx<'_>, item: &CaseItem) -> Option<Vec<SwitchId>> {
+fn by_another_way(cx: &mut Ctx<'_>, item: &CaseItem) -> Option<Vec<PathStep>> {
     let wanted = item.switches.iter().map(|&id| Waypoint::Switch(id));
     let wanted: Vec<Waypoint> = [Waypoint::Gap].into_iter().chain(wanted).collect();
     complete(cx, &wanted).ok().filter(|path| item.is_on(path))

@@ -2,8 +2,10 @@
 //!
 //! \[BLLN23] Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
 //! observation fits both a step of it and another switch with the same message, whatever the values at
-//! start. The check is made along the path, where what was observed before counts.
+//! start. It may end with silence too, which no switch shows. The check is made along the path, where what was
+//! observed before counts.
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
@@ -11,7 +13,7 @@ use ioxide_model::term::{TermPool, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
-use ioxide_symex::{Ctx, SymState, successor};
+use ioxide_symex::{Ctx, SymState, after_silence, successor};
 
 use super::build::StateSketch;
 use super::guard_solver::GuardSolver;
@@ -65,6 +67,11 @@ pub enum CaseLint {
         /// The variable at start.
         var: VarId,
     },
+    /// After the silence of the path, as long as the time-out, no arc follows the path any more.
+    Unfollowed {
+        /// The number of the state.
+        state: usize,
+    },
     /// The solver did not decide whether an arc can happen; it was kept.
     Undecided {
         /// The number of the state.
@@ -86,14 +93,14 @@ pub enum CaseLint {
 impl CaseError {
     /// The error as a sentence; `sts` has the names.
     #[must_use]
-    pub fn show(&self, sts: &Sts, path: &[SwitchId]) -> String {
+    pub fn show(&self, sts: &Sts, path: &[PathStep]) -> String {
         let label = |id: SwitchId| &sts.switches[id].label;
         match self {
             Self::Empty => "the path has no step".into(),
             Self::Gap { step } => describe_gap(sts, path, *step),
             Self::EndsWithInput => match path.last() {
                 Some(&last) => {
-                    format!("the path ends with `{}`, which the system does not answer", label(last))
+                    format!("the path ends with `{}`, which the system does not answer", last.name(sts))
                 }
                 None => "the path has no step".into(),
             },
@@ -105,13 +112,13 @@ impl CaseError {
             Self::Unsatisfiable { step } => format!(
                 "the path cannot be followed: after {} steps, `{}` (step {}) is impossible",
                 step,
-                label(path[*step]),
+                path[*step].name(sts),
                 step + 1
             ),
             Self::NotDeterministic { step, other, .. } => format!(
                 "the path is not trace-deterministic: at step {}, `{}` and `{}` can show the same",
                 step + 1,
-                label(path[*step]),
+                path[*step].name(sts),
                 label(*other)
             ),
         }
@@ -140,10 +147,10 @@ impl CaseError {
 }
 
 /// Says why `step` does not follow the step before it.
-fn describe_gap(sts: &Sts, path: &[SwitchId], step: usize) -> String {
-    let switch = &sts.switches[path[step]];
+fn describe_gap(sts: &Sts, path: &[PathStep], step: usize) -> String {
+    let Some(switch) = path[step].switch().map(|id| &sts.switches[id]) else { return String::new() };
     let starts = &sts.locations[switch.source].name;
-    match step.checked_sub(1).map(|before| &sts.switches[path[before]]) {
+    match path[..step].iter().rev().find_map(|before| Some(&sts.switches[before.switch()?])) {
         Some(before) => format!(
             "there is no such path: `{}` leads to `{}`, but `{}` starts at `{starts}`",
             before.label, sts.locations[before.target].name, switch.label
@@ -169,6 +176,10 @@ impl CaseLint {
                 "`{}` is unknown at start and no output shows it: some guards hold for some value of it only",
                 base_name(&pool.var_info(*var).name)
             ),
+            Self::Unfollowed { state } => format!(
+                "no arc of {} follows the path: the timeout leaves no time for it",
+                TestCase::state_name(*state)
+            ),
             Self::Undecided { state, rule, why } => {
                 format!(
                     "an arc of {} ({}) was kept in doubt: {why}",
@@ -189,23 +200,25 @@ fn base_name(name: &str) -> &str {
     name.rsplit_once('@').map_or(name, |(base, _)| base)
 }
 
-/// Checks what needs no solver: the steps join, end with an output, and meet no internal step.
-pub(super) fn check_shape(sts: &Sts, path: &[SwitchId]) -> Result<(), CaseError> {
+/// Checks what needs no solver: the steps join, end with an output or silence, and meet no internal step.
+pub(super) fn check_shape(sts: &Sts, path: &[PathStep]) -> Result<(), CaseError> {
     let last = *path.last().ok_or(CaseError::Empty)?;
     // Def. 5 lets a purpose be followed only if every step starts where the one before it ends.
     let mut loc = sts.initial;
-    for (step, &id) in path.iter().enumerate() {
-        if sts.switches[id].source != loc {
-            return Err(CaseError::Gap { step });
+    for (position, &step) in path.iter().enumerate() {
+        let taken = step.switch().map(|id| &sts.switches[id]);
+        if taken.is_some_and(|switch| switch.source != loc) {
+            return Err(CaseError::Gap { step: position });
         }
         let internal = sts.switches_from(loc).find(|(_, switch)| sts.kind_of(switch) == GateKind::Internal);
         // An internal step may be taken unseen, and the case would not know where the model is.
         if let Some((switch, _)) = internal {
             return Err(CaseError::Internal { switch });
         }
-        loc = sts.switches[id].target;
+        loc = taken.map_or(loc, |switch| switch.target);
     }
-    if sts.kind_of(&sts.switches[last]) != GateKind::Output {
+    let is_input = |id: SwitchId| sts.kind_of(&sts.switches[id]) != GateKind::Output;
+    if last.switch().is_some_and(is_input) {
         return Err(CaseError::EndsWithInput);
     }
     Ok(())
@@ -219,8 +232,7 @@ pub(super) fn check_possible(
     sketch: &StateSketch,
 ) -> Result<Option<CaseLint>, CaseError> {
     let mut facts = sketch.front.known_facts(cx);
-    // The first successor is always the switch of the path; the others are its siblings.
-    facts.push(sketch.successors[0].when);
+    facts.push(sketch.when);
     match guard_solver.decide(cx, &facts) {
         SolverDecision::Unsat => Err(CaseError::Unsatisfiable { step: n }),
         SolverDecision::Sat => Ok(None),
@@ -233,11 +245,15 @@ pub(super) fn check_possible(
 pub(super) fn check_deterministic(
     cx: &mut Ctx<'_>,
     guard_solver: &mut GuardSolver,
-    path: &[SwitchId],
+    path: &[PathStep],
     n: usize,
     sketch: &StateSketch,
 ) -> Result<Option<CaseLint>, CaseError> {
-    let (step, siblings) = (&sketch.successors[0], &sketch.successors[1..]);
+    // No switch shows silence.
+    if sketch.step == PathStep::Quiet {
+        return Ok(None);
+    }
+    let (step, siblings) = (&sketch.successors[0], sketch.siblings());
     let mut doubt = None;
     // Switches with other messages are told apart by the message.
     for other in siblings.iter().filter(|other| other.gate == step.gate) {
@@ -259,18 +275,21 @@ pub(super) fn check_deterministic(
 fn common_trace(
     cx: &mut Ctx<'_>,
     guard_solver: &mut GuardSolver,
-    path: &[SwitchId],
+    path: &[PathStep],
     n: usize,
     other: SwitchId,
 ) -> Option<Trace> {
     let sts = cx.sts;
     let mut state = SymState::initial(cx);
-    for &id in &path[..n] {
-        state = successor(cx, &state, &sts.switches[id]);
+    for &step in &path[..n] {
+        state = match step {
+            PathStep::Take(id) => successor(cx, &state, &sts.switches[id]),
+            PathStep::Quiet => after_silence(cx, &state),
+        };
     }
     let unknowns = front::unknowns(cx);
     let mut facts = Vec::new();
-    for id in [path[n], other] {
+    for id in path[n].switch().into_iter().chain([other]) {
         // Both steps have the same number, so they share the names of the delay and of the fields: what the solver
         // finds for these names is one observation that fits both.
         let next = successor(cx, &state, &sts.switches[id]);
@@ -281,7 +300,7 @@ fn common_trace(
     }
     let valuation = guard_solver.values(cx, &facts)?;
     let mut labels = Vec::new();
-    for (depth, &id) in (1..).zip(&path[..=n]) {
+    for (depth, &step) in (1..).zip(&path[..=n]) {
         let mut value = |base: VarId| {
             let var = cx.pool.indexed_var(base, depth);
             let default = cx.pool.default_value(cx.pool.var_info(var).sort);
@@ -292,6 +311,10 @@ fn common_trace(
         {
             labels.push(Label::Delay(time));
         }
+        let Some(id) = step.switch() else {
+            labels.push(Label::Quiescence);
+            continue;
+        };
         let gate = sts.switches[id].gate;
         let fields = sts.gates[gate].fields.iter().map(|&field| value(field)).collect();
         labels.extend(Label::message(sts, gate, fields));

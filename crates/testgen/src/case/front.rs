@@ -12,7 +12,7 @@
 use ioxide_model::sts::{Sts, Switch};
 use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{Ctx, LiveVars, PathCondition, Store, SymState, successor};
+use ioxide_symex::{Ctx, LiveVars, PathCondition, Store, SymState, after_silence, successor};
 
 /// The execution context before a step: a state, and the facts about the observations and the initial values.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct CaseFront {
     hidden: Vec<Term>,
     /// The variables for the values unknown at start that no equation has fixed yet.
     unknowns: Vec<VarId>,
+    /// The time-out, which facts about silence mention.
+    tm: VarId,
 }
 
 /// A switch taken from a context.
@@ -37,10 +39,10 @@ pub(super) struct FrontSwitch {
 
 impl CaseFront {
     /// The context before the first step.
-    pub(super) fn initial(cx: &mut Ctx<'_>, live: &LiveVars) -> Self {
+    pub(super) fn initial(cx: &mut Ctx<'_>, live: &LiveVars, tm: VarId) -> Self {
         let state = SymState::initial(cx);
         let unknowns = unknowns(cx);
-        let mut front = Self { state, context: Vec::new(), hidden: Vec::new(), unknowns };
+        let mut front = Self { state, context: Vec::new(), hidden: Vec::new(), unknowns, tm };
         front.forget_dead(cx, live);
         front
     }
@@ -51,6 +53,18 @@ impl CaseFront {
         let bases = [cx.delay].into_iter().chain(cx.sts.gates[switch.gate].fields.iter().copied());
         let observed = bases.map(|base| cx.pool.indexed_var(base, state.depth)).collect();
         FrontSwitch { state, observed }
+    }
+
+    /// Returns the effect of silence in this context: the state is quiescent, and the time-out has passed.
+    pub(super) fn observe_silence(&self, cx: &mut Ctx<'_>) -> FrontSwitch {
+        let mut state = after_silence(cx, &self.state);
+        let delay = cx.pool.indexed_var(cx.delay, state.depth);
+        if cx.sts.is_timed() {
+            let (waited, limit) = (cx.pool.var(delay), cx.pool.var(self.tm));
+            let late = cx.pool.le(limit, waited);
+            state.path = state.path.with_fact(cx, late);
+        }
+        FrontSwitch { state, observed: vec![delay] }
     }
 
     /// Returns the facts that the observations so far satisfy for some values at start: `∃ini. π`, projected.
@@ -185,7 +199,7 @@ impl CaseFront {
         relevant.extend(&self.hidden);
         let kept = cx.pool.free_vars_of(&relevant);
         let mut gone = cx.pool.free_vars_of(&self.context);
-        gone.retain(|var| !kept.contains(var));
+        gone.retain(|var| !kept.contains(var) && *var != self.tm);
         if gone.is_empty() {
             return;
         }

@@ -1,22 +1,26 @@
 //! Purposes as people write them: every switch of a path, or some waypoints of it.
 //!
-//! A list of switch labels alone is the path itself. A list with states, messages or `..` in it is
-//! sparse: the shortest path that can be taken, meets the waypoints in order and ends with an output
-//! is searched for, best first by the distance still to go in the graph of locations.
+//! A list of switch labels and `quiet` alone is the path itself. A list with states, messages or `..` in it is
+//! sparse: the shortest path that can be taken, meets the waypoints in order and ends with an output,
+//! or with silence if that is the last waypoint, is searched for, best first by the distance still to go in the graph
+//! of locations.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::fmt;
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
-use ioxide_symex::{Ctx, SymState, take_switch};
+use ioxide_symex::{Ctx, SymState, take_step};
 
 /// An element of a sparse path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waypoint {
     /// The path takes this switch.
     Switch(SwitchId),
+    /// The path has silence as a step.
+    Quiet,
     /// The path takes a switch with this message.
     Message(GateId),
     /// The path visits this location.
@@ -100,7 +104,8 @@ fn parse_waypoint(sts: &Sts, word: &str) -> Result<Waypoint, PathError> {
         _ if bare != word => message(),
         _ => (sts.switch_named(word).map(Waypoint::Switch))
             .or_else(message)
-            .or_else(|| sts.location_named(word).map(Waypoint::Place)),
+            .or_else(|| sts.location_named(word).map(Waypoint::Place))
+            .or_else(|| (word == "quiet").then_some(Waypoint::Quiet)),
     };
     found.ok_or_else(|| PathError::Unknown { word: word.to_owned(), near: similar_name(sts, word) })
 }
@@ -117,15 +122,19 @@ fn similar_name(sts: &Sts, word: &str) -> Option<String> {
     names.iter().find(alike).or_else(|| names.iter().find(within)).map(|name| (*name).to_owned())
 }
 
-/// Returns the path that `waypoints` stand for: the switches themselves if there are only switches, else a shortest
-/// path.
+/// Returns the path that `waypoints` stand for: the steps themselves if there are only switches and silences, else a
+/// shortest path.
 ///
 /// # Errors
 /// If there is none, or none was found.
-pub fn complete(cx: &mut Ctx<'_>, waypoints: &[Waypoint]) -> Result<Vec<SwitchId>, PathError> {
-    let exact: Option<Vec<SwitchId>> = waypoints
+pub fn complete(cx: &mut Ctx<'_>, waypoints: &[Waypoint]) -> Result<Vec<PathStep>, PathError> {
+    let exact: Option<Vec<PathStep>> = waypoints
         .iter()
-        .map(|waypoint| if let Waypoint::Switch(id) = waypoint { Some(*id) } else { None })
+        .map(|waypoint| match waypoint {
+            Waypoint::Switch(id) => Some(PathStep::Take(*id)),
+            Waypoint::Quiet => Some(PathStep::Quiet),
+            Waypoint::Message(_) | Waypoint::Place(_) | Waypoint::Gap => None,
+        })
         .collect();
     match exact {
         Some(path) if path.is_empty() => Err(PathError::Empty),
@@ -142,11 +151,11 @@ pub fn complete(cx: &mut Ctx<'_>, waypoints: &[Waypoint]) -> Result<Vec<SwitchId
 struct PathAttempt {
     state: SymState,
     met: usize,
-    path: Vec<SwitchId>,
+    path: Vec<PathStep>,
 }
 
 /// Searches for a path through `wanted`, the nearest attempts first.
-fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathError> {
+fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<PathStep>, PathError> {
     let sts = cx.sts;
     // An A* search. The distance in the graph of locations ignores guards, so it is never too large, and attempts are
     // expanded in the order of their least possible length.
@@ -160,11 +169,10 @@ fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, Pat
     let (mut tried, mut best) = (0, furthest(&distances, wanted, sts, start));
     while let Some(Reverse((_, at))) = queue.pop() {
         let (state, met) = (attempts[at].state.clone(), attempts[at].met);
-        for (id, switch) in sts.switches_from(state.loc) {
-            let now = met_after(wanted, met, id, switch);
-            let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
+        for hop in hops(sts, wanted, (state.loc, met)) {
+            let PathHop { step, to: (target, now), is_done, .. } = hop;
             // From here no path ends well even if no guard is looked at.
-            let Some(&distance) = distances.get(&(switch.target, now)).or(is_done.then_some(&0)) else {
+            let Some(&distance) = distances.get(&(target, now)).or(is_done.then_some(&0)) else {
                 continue;
             };
             tried += 1;
@@ -173,10 +181,10 @@ fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, Pat
             }
             // A refuted step ends the attempt. One in doubt goes on: the case made of the path is checked in the
             // end.
-            let Some(next) = take_switch(cx, &state, id).into_state() else { continue };
+            let Some(next) = take_step(cx, &state, step).into_state() else { continue };
             best = best.max(now);
             let mut path = attempts[at].path.clone();
-            path.push(id);
+            path.push(step);
             // The attempt was nearest, and its distance was one step: no other path can be shorter.
             if is_done {
                 return Ok(path);
@@ -203,10 +211,9 @@ fn furthest(
     let mut at = 0;
     while let Some(&(loc, met)) = seen.get(at) {
         at += 1;
-        for (id, switch) in sts.switches_from(loc) {
-            let next = (switch.target, met_after(wanted, met, id, switch));
-            if !seen.contains(&next) {
-                seen.push(next);
+        for PathHop { to, .. } in hops(sts, wanted, (loc, met)) {
+            if !seen.contains(&to) {
+                seen.push(to);
             }
         }
     }
@@ -240,21 +247,28 @@ fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<WaypointPlace, usize> {
 /// A location, and the number of waypoints met on the way to it.
 type WaypointPlace = (LocId, usize);
 
-/// A switch between two places; `is_done` if it may end the path.
+/// A step between two places; `is_done` if it may end the path.
 struct PathHop {
+    step: PathStep,
     from: WaypointPlace,
     to: WaypointPlace,
     is_done: bool,
 }
 
-/// The switches from a place.
+/// The steps from a place. Silence is one only where it is the next waypoint.
 fn hops(sts: &Sts, wanted: &[Waypoint], from: WaypointPlace) -> Vec<PathHop> {
     let hop = |(id, switch): (SwitchId, &Switch)| {
         let now = met_after(wanted, from.1, id, switch);
         let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
-        PathHop { from, to: (switch.target, now), is_done }
+        PathHop { step: PathStep::Take(id), from, to: (switch.target, now), is_done }
     };
-    sts.switches_from(from.0).map(hop).collect()
+    let mut hops: Vec<PathHop> = sts.switches_from(from.0).map(hop).collect();
+    if wanted.get(from.1) == Some(&Waypoint::Quiet) {
+        let now = places_met(from.0, wanted, from.1 + 1);
+        let is_done = now == wanted.len();
+        hops.push(PathHop { step: PathStep::Quiet, from, to: (from.0, now), is_done });
+    }
+    hops
 }
 
 /// Returns the number of waypoints met after `switch`, if `met` of them were met before.

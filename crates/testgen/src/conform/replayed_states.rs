@@ -12,7 +12,7 @@ use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_smt::solver::SolverDecision;
-use ioxide_symex::{Ctx, Quiescence, is_quiescent, may_wait};
+use ioxide_symex::{Ctx, Quiescence, decided_successors, is_quiescent, may_wait};
 
 use super::product::InputCompletion;
 
@@ -99,7 +99,7 @@ fn successors(
             SolverDecision::Unknown(_) => None,
         };
     }
-    let next = concrete::successors(cx.pool, sts, state, label).ok()?;
+    let next = decided_successors(&mut cx.with_system(sts), state, label).ok()?;
     let next: Vec<ConcreteState> = next.into_iter().map(|successor| successor.state).collect();
     let may_ignore = matches!(label, Label::Input(..)) && completion != InputCompletion::None;
     // [AT15], `exec_neg`: an input is ignored only where no internal step is possible; elsewhere the step may come

@@ -1,9 +1,9 @@
-//! Purposes by coverage: of switches, of locations, of messages.
+//! Purposes by coverage: of switches, of locations, of messages, of silences.
 //!
 //! Switch coverage (\[BT19] sec. 4) takes one shortest path per switch (breadth-first over the graph with merged
 //! states), longest first, and drops those whose switches are on a kept one. The other criteria do the same with the
-//! target or the gate of a switch. A priori coverage counts the items on the purposes; a path in doubt is worth trying,
-//! but items on such paths only are not covered.
+//! target or the gate of a switch. For silences see [`silence`](super::silence). A priori coverage counts the items on
+//! the purposes; a path in doubt is worth trying, but items on such paths only are not covered.
 //!
 //! *Promises.* An item is called unreachable only if the graph is complete and no step of it covers the item: every
 //! switch left out there was refuted.
@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::{
@@ -21,11 +22,12 @@ use ioxide_symex::{
 };
 
 use super::TestPurpose;
+use super::silence::{silence_coverage, silent_places};
 use super::sliced::within_slice;
 
 /// The number of paths tried to one item before one in doubt is taken. Chosen by feel: a path that is not decided is
 /// often the neighbour of one that is.
-const MAX_PATHS: usize = 8;
+pub(super) const MAX_PATHS: usize = 8;
 
 /// The number of steps of all purposes together above which no other is looked for: in a chain of twenty thousand
 /// states every side step would be a purpose of its own, and all of them together more than memory holds.
@@ -54,6 +56,8 @@ pub enum Criterion {
     Locations,
     /// Every message is sent or observed.
     Gates,
+    /// Silence is observed in every location in which the model may be silent.
+    Silences,
 }
 
 /// An item to cover.
@@ -65,6 +69,8 @@ pub enum PurposeItem {
     Location(LocId),
     /// A visible gate, covered by a message on it.
     Gate(GateId),
+    /// Silence in a location, covered by observing it there.
+    Silence(LocId),
 }
 
 /// The purposes of a criterion.
@@ -100,6 +106,9 @@ pub struct Unreached {
 pub enum WhyUnreached {
     /// Proved: all symbolic states, this many, were explored and none enables it.
     Never(usize),
+    /// Proved: an output or an internal step is possible in the location whatever the values of the variables, so it is
+    /// never silent.
+    Loud,
     /// Not known: the search ended before all states were explored.
     Cut(StopReason),
     /// Not known: the purposes found so far have too many steps to look for another one.
@@ -113,7 +122,7 @@ impl PurposeSet {
     #[must_use]
     pub fn from_purposes(sts: &Sts, purposes: Vec<TestPurpose>) -> Self {
         let criterion = Criterion::Switches;
-        let items = purposes.iter().map(|purpose| criterion.covered_along(sts, purpose.path())).collect();
+        let items = purposes.iter().map(|purpose| criterion.covered_by_path(sts, purpose.path())).collect();
         let (total, stats) = (criterion.items(sts).len(), ExploreStats::default());
         let at_start = BTreeSet::new();
         Self { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats }
@@ -148,7 +157,7 @@ impl PurposeSet {
     /// Returns whether every item is on a purpose beyond doubt or proved unreachable.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.unreached.iter().all(|unreached| matches!(unreached.why, WhyUnreached::Never(_)))
+        self.unreached.iter().all(|unreached| unreached.why.is_proof())
     }
 }
 
@@ -156,7 +165,7 @@ impl WhyUnreached {
     /// Returns whether the item is proved unreachable.
     #[must_use]
     pub fn is_proof(&self) -> bool {
-        matches!(self, Self::Never(_))
+        matches!(self, Self::Never(_) | Self::Loud)
     }
 }
 
@@ -166,6 +175,7 @@ impl fmt::Display for WhyUnreached {
             Self::Never(states) => {
                 write!(f, "proved unreachable: all {states} symbolic states were explored, none enables it")
             }
+            Self::Loud => f.write_str("proved: an output or an internal step is always possible there"),
             Self::Cut(StopReason::Exhausted) => f.write_str("unknown: no path found could be confirmed"),
             Self::Cut(stop) => write!(f, "unknown: {stop}"),
             Self::Full => {
@@ -190,6 +200,7 @@ impl Criterion {
                 let visible = sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal);
                 visible.map(|(id, _)| PurposeItem::Gate(id)).collect()
             }
+            Self::Silences => sts.locations.ids().map(PurposeItem::Silence).collect(),
         }
     }
 
@@ -199,14 +210,15 @@ impl Criterion {
             PurposeItem::Switch(id) => self == Self::Switches && !sts.is_completion(&sts.switches[id]),
             PurposeItem::Location(_) => self == Self::Locations,
             PurposeItem::Gate(id) => self == Self::Gates && sts.gates[id].kind != GateKind::Internal,
+            PurposeItem::Silence(_) => self == Self::Silences,
         }
     }
 
-    /// Returns the item that taking `switch` covers.
+    /// Returns the item that taking `switch` covers; one that nobody wants if only silences are covered.
     #[must_use]
     pub fn covered_by(self, sts: &Sts, switch: SwitchId) -> PurposeItem {
         match self {
-            Self::Switches => PurposeItem::Switch(switch),
+            Self::Switches | Self::Silences => PurposeItem::Switch(switch),
             Self::Locations => PurposeItem::Location(sts.switches[switch].target),
             Self::Gates => PurposeItem::Gate(sts.switches[switch].gate),
         }
@@ -222,6 +234,19 @@ impl Criterion {
         covered.retain(|&item| self.wants(sts, item));
         covered
     }
+
+    /// Returns the items that the steps of `path`, from the initial state on, cover.
+    #[must_use]
+    pub fn covered_by_path(
+        self,
+        sts: &Sts,
+        path: impl Iterator<Item = PathStep> + Clone,
+    ) -> BTreeSet<PurposeItem> {
+        if self == Self::Silences {
+            return silent_places(sts, path).into_iter().map(PurposeItem::Silence).collect();
+        }
+        self.covered_along(sts, path.filter_map(PathStep::switch))
+    }
 }
 
 impl Criterion {
@@ -232,6 +257,7 @@ impl Criterion {
             Self::Switches => "transitions",
             Self::Locations => "states",
             Self::Gates => "messages",
+            Self::Silences => "silences",
         }
     }
 }
@@ -242,6 +268,7 @@ impl fmt::Display for Criterion {
             Self::Switches => "switches",
             Self::Locations => "locations",
             Self::Gates => "gates",
+            Self::Silences => "silences",
         })
     }
 }
@@ -252,7 +279,7 @@ impl PurposeItem {
     pub fn name(self, sts: &Sts) -> &str {
         match self {
             Self::Switch(id) => &sts.switches[id].label,
-            Self::Location(id) => &sts.locations[id].name,
+            Self::Location(id) | Self::Silence(id) => &sts.locations[id].name,
             Self::Gate(id) => &sts.gates[id].name,
         }
     }
@@ -269,6 +296,9 @@ pub fn coverage(
     limits: ExploreLimits,
     watch: &mut dyn FnMut(&ExploreStats) -> ControlFlow<()>,
 ) -> PurposeSet {
+    if criterion == Criterion::Silences {
+        return silence_coverage(cx, limits, watch);
+    }
     let wanted = criterion.items(cx.sts);
     let mut is_fruitless = false;
     let mut patient = LastNewSwitch::default();
@@ -480,7 +510,7 @@ impl<'g> PurposeSelection<'g> {
     /// Keeps a purpose that covers a new item; `from` is the state before its last step, `None` for a purpose in doubt
     /// or from another search.
     fn keep_if_new(&mut self, sts: &Sts, purpose: TestPurpose, from: Option<ExploredId>) {
-        let items = self.criterion.covered_along(sts, purpose.path());
+        let items = self.criterion.covered_by_path(sts, purpose.path());
         if items.is_subset(&self.covered) {
             return;
         }
@@ -512,8 +542,8 @@ fn shortest(
     let (graph, sts) = (&exploration.graph, cx.sts);
     let mut in_doubt = None;
     for edge in uses.iter().take(MAX_PATHS) {
-        let mut path = graph.path_to(edge.from);
-        path.push(edge.switch);
+        let mut path = PathStep::taking(&graph.path_to(edge.from));
+        path.push(PathStep::Take(edge.switch));
         match TestPurpose::from_path(cx, item.name(sts).to_owned(), &path) {
             Ok(purpose) if purpose.doubt.is_none() => return Some((purpose, edge.from)),
             Ok(purpose) => in_doubt = in_doubt.or(Some((purpose, edge.from))),

@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::sts::{GateKind, LocId, Switch, SwitchId};
 use ioxide_symex::Ctx;
 
@@ -32,13 +33,13 @@ pub fn with_detours(cx: &mut Ctx<'_>, set: PurposeSet) -> PurposeSet {
     let mut covered: BTreeSet<PurposeItem> = set.at_start.clone();
     let (mut purposes, mut items, mut tries) = (Vec::new(), Vec::new(), MAX_TRIES);
     for purpose in &set.purposes {
-        let on_path = set.criterion.covered_along(cx.sts, purpose.path());
+        let on_path = set.criterion.covered_by_path(cx.sts, purpose.path());
         if on_path.is_subset(&covered) {
             continue;
         }
         covered.extend(&on_path);
         let purpose = add_detours(cx, purpose, &loops, &mut covered, &mut tries);
-        items.push(set.criterion.covered_along(cx.sts, purpose.path()));
+        items.push(set.criterion.covered_by_path(cx.sts, purpose.path()));
         purposes.push(purpose);
     }
     PurposeSet { purposes, items, ..set }
@@ -74,7 +75,7 @@ fn loops_on_path<'l>(
     purpose: &TestPurpose,
     loops: &'l Loops,
 ) -> Vec<(LocId, &'l Vec<SwitchId>)> {
-    let places: BTreeSet<LocId> = purpose.path().map(|id| cx.sts.switches[id].target).collect();
+    let places: BTreeSet<LocId> = purpose.switches().map(|id| cx.sts.switches[id].target).collect();
     let at = |&place: &LocId| loops.get(&place).into_iter().flatten().map(move |detour| (place, detour));
     let mut found: Vec<_> = places.iter().flat_map(at).collect();
     found.sort_by_key(|(_, detour)| detour.first().copied());
@@ -100,13 +101,13 @@ fn add_detours(
         if !is_new || !has_room || !purpose.end.is_empty() || *tries == 0 {
             continue;
         }
-        let path: Vec<SwitchId> = longer.path().collect();
-        let comes_by = |&at: &usize| cx.sts.switches[path[at]].target == place;
+        let path: Vec<PathStep> = longer.path().collect();
+        let comes_by = |&at: &usize| path[at].switch().is_some_and(|id| cx.sts.switches[id].target == place);
         let Some(at) = (0..path.len().saturating_sub(1)).find(comes_by) else { continue };
         *tries -= 1;
         // The loop comes back to where it left the path, so the rest of the path still fits; values may not, which is
         // checked.
-        let path = [&path[..=at], detour, &path[at + 1..]].concat();
+        let path = [&path[..=at], &PathStep::taking(detour), &path[at + 1..]].concat();
         if let Ok(found) = TestPurpose::from_path(cx, purpose.name.clone(), &path)
             && found.doubt.is_none()
         {

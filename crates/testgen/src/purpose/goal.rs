@@ -7,13 +7,13 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use ioxide_model::goal::{Goal, GoalKind};
-use ioxide_model::sts::{LocId, SwitchId};
+use ioxide_model::goal::{Goal, GoalKind, PathStep};
+use ioxide_model::sts::{LocId, Sts};
 use ioxide_model::term::Term;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{
     Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, StopReason, SymState, Symmetry, explore,
-    take_switch,
+    take_step,
 };
 
 use super::{TestPurpose, observer};
@@ -31,8 +31,6 @@ pub enum NoPurpose {
     Cut(StopReason),
     /// The goal is of a kind without a purpose (an invariant, a written test).
     NoPurpose,
-    /// The observer waits for silence, which no path has.
-    Silence,
 }
 
 impl fmt::Display for NoPurpose {
@@ -44,9 +42,6 @@ impl fmt::Display for NoPurpose {
                 f.write_str("not found, and nothing shows that it is out of reach")
             }
             Self::Cut(stop) => write!(f, "not found: {stop}"),
-            Self::Silence => f.write_str(
-                "its observer waits for silence, which no path has; use it to judge, with `--objective`",
-            ),
             Self::NoPurpose => f.write_str("it is an invariant or a test, not a purpose"),
         }
     }
@@ -59,9 +54,8 @@ impl fmt::Display for NoPurpose {
 pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: ExploreLimits) -> Result<TestPurpose, NoPurpose> {
     match &goal.kind {
         GoalKind::Path(path) => {
-            let first = path.first().map(|&id| cx.sts.switches[id].source);
             let tt = cx.pool.tt();
-            let wanted = GoalState { location: first, rest: path, when: tt };
+            let wanted = GoalState { location: start_of_path(cx.sts, path), rest: path, when: tt };
             find_purpose(cx, &goal.name, &wanted, limits)
         }
         GoalKind::Reach { location, when } => {
@@ -76,12 +70,18 @@ pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: ExploreLimits) -> Result<T
     }
 }
 
+/// Returns the location at which a path begins: the source of its first switch, as silence before it does not move.
+/// `None` if it has only silences.
+fn start_of_path(sts: &Sts, path: &[PathStep]) -> Option<LocId> {
+    path.iter().find_map(|step| step.switch()).map(|id| sts.switches[id].source)
+}
+
 /// The symbolic state to search for.
 pub(super) struct GoalState<'w> {
     /// The location; any if `None`.
     pub(super) location: Option<LocId>,
-    /// The switches that must be possible from there, one after the other.
-    pub(super) rest: &'w [SwitchId],
+    /// The steps that must be possible from there, one after the other.
+    pub(super) rest: &'w [PathStep],
     /// The condition that must hold after them.
     pub(super) when: Term,
 }
@@ -135,7 +135,7 @@ fn first_purpose(
         if goal.location.is_some_and(|location| location != state.loc) || !is_possible(cx, goal, state) {
             continue;
         }
-        let mut path = graph.path_to(node);
+        let mut path = PathStep::taking(&graph.path_to(node));
         path.extend_from_slice(goal.rest);
         match confirm_path(cx, name, goal, &path) {
             Some(purpose) if purpose.doubt.is_none() => return Some(purpose),
@@ -145,11 +145,11 @@ fn first_purpose(
     in_doubt
 }
 
-/// Returns whether the switches of the rest and the condition are not refuted from the merged `state`.
+/// Returns whether the steps of the rest and the condition are not refuted from the merged `state`.
 fn is_possible(cx: &mut Ctx<'_>, goal: &GoalState<'_>, state: &SymState) -> bool {
     let mut state = state.clone();
-    for &switch in goal.rest {
-        match take_switch(cx, &state, switch).into_state() {
+    for &step in goal.rest {
+        match take_step(cx, &state, step).into_state() {
             Some(next) => state = next,
             None => return false,
         }
@@ -163,7 +163,7 @@ fn confirm_path(
     cx: &mut Ctx<'_>,
     name: &str,
     goal: &GoalState<'_>,
-    path: &[SwitchId],
+    path: &[PathStep],
 ) -> Option<TestPurpose> {
     let start = SymState::initial(cx);
     let (mut purpose, state) = TestPurpose::with_state(cx, name.to_owned(), start, path).ok()?;

@@ -5,14 +5,19 @@
 //! variables and clocks of the observer are variables and clocks of the product. The path condition of the product is
 //! that of the purpose, since fields are numbered alike.
 //!
-//! A path contains no silence, so an observer that waits for silence gives no purpose; a [game](crate::tester::game)
-//! can.
+//! Silence is a switch of the product too, with the internal gate: it is possible where the model is quiescent. In a
+//! timed model it is time that passes without a message, and possible as long as the model may wait. The product has a
+//! clock since the last message, because quiescence counts from there.
 
-use ioxide_model::goal::{ObservedEvent, Observer, ObserverRule, ObserverTarget};
+use ioxide_model::goal::{ObservedEvent, Observer, ObserverRule, ObserverTarget, PathStep};
 use ioxide_model::index::{Idx, IndexVec};
-use ioxide_model::sts::{Clock, GateId, LocId, StateVar, Sts, Switch, SwitchId, Switches};
-use ioxide_model::term::Term;
-use ioxide_symex::{Ctx, ExploreLimits, quiescence_condition};
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{Clock, GateId, GateKind, LocId, StateVar, Sts, Switch, SwitchId, Switches};
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_symex::{Ctx, ExploreLimits, can_react, quiescence_condition};
 
 use super::goal::{GoalState, NoPurpose, find_purpose};
 use super::{PurposeStep, TestPurpose};
@@ -24,23 +29,29 @@ pub(super) fn purpose(
     observer: &Observer,
     limits: ExploreLimits,
 ) -> Result<TestPurpose, NoPurpose> {
-    if observer.rules.iter().any(|rule| rule.on == ObservedEvent::Quiet) {
-        return Err(NoPurpose::Silence);
+    let mut product = ObserverProduct::new(cx, observer);
+    for silence in silences(cx, &product, observer) {
+        product.sts.switches.push(silence);
+        product.origin.push(PathStep::Quiet);
     }
-    let product = ObserverProduct::new(cx, observer);
     let tt = cx.pool.tt();
     let mut inner = cx.with_system(&product.sts);
     let wanted = GoalState { location: Some(product.hit), rest: &[], when: tt };
     let purpose = find_purpose(&mut inner, name, &wanted, limits)?;
-    let original = |step: PurposeStep| PurposeStep { switch: product.origin[step.switch], facts: step.facts };
+    let original = |step: PurposeStep| {
+        let origin = step.step.switch().map_or(step.step, |switch| product.origin[switch]);
+        PurposeStep { step: origin, facts: step.facts }
+    };
     Ok(TestPurpose { steps: purpose.steps.into_iter().map(original).collect(), ..purpose })
 }
 
 /// A model and an observer of it, as one system.
 pub(crate) struct ObserverProduct {
     pub(crate) sts: Sts,
-    /// The switch of the model that each switch of the product comes from.
-    origin: IndexVec<SwitchId, SwitchId>,
+    /// The step of the model that each switch of the product comes from.
+    origin: IndexVec<SwitchId, PathStep>,
+    /// In a timed model, the clock since the last message, if the observer waits for silence.
+    since: Option<VarId>,
     /// The location in which the observer has hit.
     pub(crate) hit: LocId,
     miss: LocId,
@@ -58,7 +69,10 @@ impl ObserverProduct {
         sts.locations = (0..observer.stages.len()).flat_map(|_| model.locations.iter().cloned()).collect();
         let hit = sts.locations.push(model.locations[model.initial].clone());
         let miss = sts.locations.push(model.locations[model.initial].clone());
-        let mut product = Self { sts, origin: IndexVec::new(), hit, miss };
+        let has_silence = observer.rules.iter().any(|rule| rule.on == ObservedEvent::Quiet);
+        let since = (model.is_timed() && has_silence).then(|| cx.pool.declare("since", Sort::Real));
+        sts.clocks.extend(since.map(|var| Clock { var, span }));
+        let mut product = Self { sts, origin: IndexVec::new(), since, hit, miss };
         let place = |stage: usize, loc: LocId| LocId::new(stage * n_locations + loc.index());
         for stage in 0..observer.stages.len() {
             for (id, switch) in model.switches.iter_enumerated() {
@@ -76,8 +90,9 @@ impl ObserverProduct {
                         split.update.extend(rule.update.iter().copied());
                         split.resets.extend(rule.resets.iter().copied());
                     }
+                    split.resets.extend(since);
                     product.sts.switches.push(split);
-                    product.origin.push(id);
+                    product.origin.push(PathStep::Take(id));
                 }
             }
         }
@@ -93,7 +108,7 @@ pub(crate) fn silences(cx: &mut Ctx<'_>, product: &ObserverProduct, observer: &O
     for stage in 0..observer.stages.len() {
         for loc in cx.sts.locations.ids() {
             let source = LocId::new(stage * n_locations + loc.index());
-            let mut rest = quiescence_condition(cx, loc);
+            let mut rest = silence_condition(cx, product, loc);
             for rule in
                 observer.rules.iter().filter(|rule| rule.from == stage && rule.on == ObservedEvent::Quiet)
             {
@@ -110,6 +125,29 @@ pub(crate) fn silences(cx: &mut Ctx<'_>, product: &ObserverProduct, observer: &O
         }
     }
     found
+}
+
+/// Returns the condition under which the model may be silent at `loc`: it is quiescent; in a timed model, it was when
+/// the last message entered the location, or a message can still come.
+fn silence_condition(cx: &mut Ctx<'_>, product: &ObserverProduct, loc: LocId) -> Term {
+    let quiet = quiescence_condition(cx, loc);
+    let Some(since) = product.since else { return quiet };
+    let since = cx.pool.var(since);
+    let mut entered = Substitution::new();
+    for clock in &cx.sts.clocks {
+        let now = cx.pool.var(clock.var);
+        entered.set(clock.var, cx.pool.sub(now, since));
+    }
+    let mut excuses = vec![cx.pool.substitute(quiet, &entered)];
+    let sts = cx.sts;
+    for (_, switch) in sts.switches_from(loc).filter(|(_, switch)| sts.kind_of(switch) != GateKind::Input) {
+        excuses.push(can_react(cx, switch));
+    }
+    let excuse = cx.pool.or(excuses);
+    let excuse = eliminate(cx.pool, excuse);
+    let zero = cx.pool.value(Value::Real(Rational::ZERO));
+    let waited = cx.pool.lt(zero, since);
+    cx.pool.and([waited, excuse])
 }
 
 /// Returns the switch that a rule for silence becomes in the product with the model.

@@ -3,6 +3,7 @@
 //! Where many parts move independently, their joint states are too many; those of the parts that one switch depends on
 //! are few (see [`relevant_switches`]).
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::sts::SwitchId;
 use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, SymState, explore_until, relevant_switches};
 
@@ -31,7 +32,7 @@ pub(super) fn within_slice(
     let found = explore_until(cx, &config, start, &mut |switch, certain| switch == wanted && certain);
     *left = left.saturating_sub(found.stats.states);
     let last = found.graph.edges.last().filter(|edge| edge.switch == wanted)?;
-    let mut path = found.graph.path_to(last.from);
-    path.push(wanted);
+    let mut path = PathStep::taking(&found.graph.path_to(last.from));
+    path.push(PathStep::Take(wanted));
     TestPurpose::from_path(cx, name.to_owned(), &path).ok().filter(|purpose| purpose.doubt.is_none())
 }

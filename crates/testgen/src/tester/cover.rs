@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use ioxide_model::sts::{GateKind, LocId, SwitchId};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{Ctx, Monitor, PathItem};
+use ioxide_symex::{Belief, Ctx, Monitor, PathItem};
 
 use super::purpose::{InputChoice, PurposeGuided};
 use super::{Tester, TesterMove, TesterStop};
@@ -41,6 +41,8 @@ pub struct CoverTester {
     begun: usize,
     conservative: BTreeSet<PurposeItem>,
     liberal: BTreeSet<PurposeItem>,
+    /// The locations in which the system was certainly silent in this run.
+    silent: BTreeSet<LocId>,
 }
 
 /// The order of the purposes in a round.
@@ -97,6 +99,7 @@ impl CoverTester {
             begun: 0,
             conservative: BTreeSet::new(),
             liberal: BTreeSet::new(),
+            silent: BTreeSet::new(),
         }
     }
 
@@ -104,6 +107,13 @@ impl CoverTester {
     #[must_use]
     pub fn choosing(mut self, choice: InputChoice) -> Self {
         self.testers.iter_mut().for_each(|tester| tester.choose(choice));
+        self
+    }
+
+    /// Prefers values with which the path can be followed whatever the system answers.
+    #[must_use]
+    pub fn for_any_answer(mut self) -> Self {
+        self.testers.iter_mut().for_each(PurposeGuided::prefer_any_answer);
         self
     }
 
@@ -229,7 +239,7 @@ impl CoverTester {
             TesterStop::GoalMet(_) => {
                 tally.passed += 1;
                 self.liberal.extend(items);
-                let certain = items.iter().filter(|&&item| is_certain(cx, monitor, item));
+                let certain = items.iter().filter(|&&item| is_certain(cx, monitor, &self.silent, item));
                 self.conservative.extend(certain);
             }
             TesterStop::GoalMissed(reason) | TesterStop::Inconclusive(reason) => {
@@ -244,8 +254,9 @@ impl CoverTester {
     }
 }
 
-/// Returns whether every explanation of the run has `item`.
-fn is_certain(cx: &Ctx<'_>, monitor: &Monitor, item: PurposeItem) -> bool {
+/// Returns whether every explanation of the run has `item`; `silent` are the locations in which the system was
+/// certainly silent.
+fn is_certain(cx: &Ctx<'_>, monitor: &Monitor, silent: &BTreeSet<LocId>, item: PurposeItem) -> bool {
     let sts = cx.sts;
     let is_taken = |id: SwitchId| monitor.is_certain(PathItem::Switch(id));
     // Who takes a switch has been at both of its ends.
@@ -264,7 +275,18 @@ fn is_certain(cx: &Ctx<'_>, monitor: &Monitor, item: PurposeItem) -> bool {
         PurposeItem::Location(loc) => is_visited(loc),
         // A purpose that was executed had all its messages.
         PurposeItem::Gate(_) => true,
+        PurposeItem::Silence(loc) => silent.contains(&loc),
     }
+}
+
+/// Returns the location of all states of `belief`; `None` if there are several.
+fn only_location(belief: &Belief) -> Option<LocId> {
+    let mut locations: BTreeSet<LocId> = match belief {
+        Belief::Concrete(states) => states.iter().map(|state| state.loc).collect(),
+        Belief::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
+        Belief::Unspecified => return None,
+    };
+    locations.pop_first().filter(|_| locations.is_empty())
 }
 
 /// The number of purposes above which they are not compared with each other, which takes quadratic time: they keep
@@ -299,6 +321,7 @@ impl Tester for CoverTester {
     fn start(&mut self, seed: u64) {
         self.current = self.take_turn();
         self.ended.clear();
+        self.silent.clear();
         self.watched = self.queue.iter().copied().collect();
         // At the start of a run, every purpose of the round is on its path: none has a step behind it.
         for &at in self.watched.iter().chain(&self.current) {
@@ -315,6 +338,9 @@ impl Tester for CoverTester {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        if trace.ends_in_silence() {
+            self.silent.extend(only_location(monitor.belief()));
+        }
         self.watch(cx, trace);
         let mut leading = self.current.take();
         while let Some(at) = leading {

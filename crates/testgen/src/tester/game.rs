@@ -23,9 +23,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::concrete::ConcreteState;
-use ioxide_model::goal::Goal;
+use ioxide_model::goal::{Goal, PathStep};
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::sts::{GateId, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
@@ -37,7 +37,7 @@ use super::random::Interaction;
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::PickedValues;
 use crate::data::patterned::{PatternedRequest, pick_patterned};
-use crate::purpose::TestPurpose;
+use crate::purpose::{TestPurpose, holds_for_any_answer};
 
 /// The number of states of a belief from which the game is solved. Chosen by feel: the game is solved for each, and
 /// the tester waits.
@@ -189,8 +189,9 @@ impl GameTester {
     fn conditions(&self, cx: &mut Ctx<'_>, weighed: &WeighedMove) -> Vec<Vec<Term>> {
         let name = self.name.clone();
         let mut over = cx.with_system(self.arena.full_system());
-        let whole = TestPurpose::with_state(&mut over, name.clone(), weighed.start.clone(), &weighed.way);
-        let first = TestPurpose::with_state(&mut over, name, weighed.start.clone(), &weighed.way[..1]);
+        let way = PathStep::taking(&weighed.way);
+        let whole = TestPurpose::with_state(&mut over, name.clone(), weighed.start.clone(), &way);
+        let first = TestPurpose::with_state(&mut over, name, weighed.start.clone(), &way[..1]);
         let mut found = Vec::new();
         if let Ok((purpose, end)) = whole {
             let end = self.arena.condition(&mut over, &end);
@@ -213,38 +214,10 @@ impl GameTester {
 }
 
 /// Returns the facts of the first input of `purpose` with the condition that the rest is possible whatever the system
-/// answers: every output after it is possible, and the rest is for all its values; every input after it has some values
-/// for which the rest is. `None` if no output has fields.
+/// answers. `None` if no output has fields.
 fn universal(cx: &mut Ctx<'_>, purpose: &TestPurpose, end: Term) -> Option<Vec<Term>> {
-    let mut rest = end;
-    let mut has_answers = false;
-    // From the last step to the second: `rest` is the condition under which the way can be followed from there.
-    for (at, step) in purpose.steps.iter().enumerate().skip(1).rev() {
-        let gate = cx.sts.switches[step.switch].gate;
-        let depth = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        let fields = cx.sts.gates[gate].fields.clone();
-        let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed_var(field, depth)).collect();
-        let guard = cx.pool.and(step.facts.iter().copied());
-        rest = match cx.sts.gates[gate].kind {
-            GateKind::Input => {
-                let both = cx.pool.and([guard, rest]);
-                cx.pool.exists(&fields, both)
-            }
-            GateKind::Output | GateKind::Observed | GateKind::Internal => {
-                has_answers |= !fields.is_empty();
-                // Some answer is possible, and no possible answer spoils the rest: ∃ guard, and not ∃ (guard and not
-                // rest).
-                let refused = cx.pool.not(rest);
-                let bad = cx.pool.and([guard, refused]);
-                let bad = cx.pool.exists(&fields, bad);
-                let never = cx.pool.not(bad);
-                let possible = cx.pool.exists(&fields, guard);
-                cx.pool.and([possible, never])
-            }
-        };
-    }
-    let first = purpose.steps.first()?.facts.iter().copied();
-    has_answers.then(|| first.chain([rest]).collect())
+    let rest = holds_for_any_answer(cx, &purpose.steps, 1, end)?;
+    Some(purpose.steps.first()?.facts.iter().copied().chain([rest]).collect())
 }
 
 impl Tester for GameTester {

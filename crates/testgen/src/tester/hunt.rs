@@ -434,7 +434,7 @@ fn patterns(cx: &Ctx<'_>, set: &PurposeSet) -> usize {
             None
         }
     };
-    let most = set.purposes.first().and_then(|purpose| purpose.path().filter_map(alike).max());
+    let most = set.purposes.first().and_then(|purpose| purpose.switches().filter_map(alike).max());
     if most.unwrap_or(0) >= MAX_FIRST { MAX_FIRST } else { 1 }
 }
 

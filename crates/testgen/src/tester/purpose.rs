@@ -5,15 +5,18 @@
 //! satisfiable, the guard of the current switch alone decides what is sent (lines 13 to 22). Off the path, or where η
 //! has become unsatisfiable, the run is inconclusive; whether it fails is up to the monitor.
 //!
-//! Two things are added to the algorithm: silence is observed like any output, and after the last switch the tester
-//! looks once more, or the effect of a last input would never be observed.
+//! Three things are added to the algorithm: silence is observed like any output, it can be a step of the purpose, and
+//! after the last step the tester looks once more, or the effect of a last input would never be observed.
 
 mod shown;
+
+use std::time::Duration;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
@@ -24,11 +27,11 @@ use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::{Belief, Ctx, Monitor};
 
 use self::shown::order_of_use;
-use super::instant::at_most;
+use super::instant::{at_most, nanoseconds};
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::patterned::{PatternedRequest, pick_patterned};
 use crate::data::{PickedValues, pick_symbolic, pick_uniform};
-use crate::purpose::TestPurpose;
+use crate::purpose::{TestPurpose, holds_for_any_answer};
 
 /// The number of silences that an observed input may take. Chosen by feel: somebody else sends it, in their own time;
 /// then the run ends without a verdict.
@@ -68,6 +71,8 @@ pub struct PurposeGuided {
     round: usize,
     is_first: bool,
     choice: InputChoice,
+    /// True if values and times are preferred with which the path can be followed whatever the system answers.
+    for_any_answer: bool,
     /// The messages whose values are tried before others.
     examples: Vec<Label>,
     progress: PurposeProgress,
@@ -88,6 +93,8 @@ struct PurposeProgress {
     waited: Rational,
     /// The number of silences since the last step.
     silences: usize,
+    /// In a timed model, the number of seconds after the last message at which a silence is over that was asked for.
+    quiet_until: Option<Rational>,
     /// True if the look at the end has been asked for.
     looked: bool,
     /// The reason why the path cannot be followed any more; `None` while it can.
@@ -104,6 +111,7 @@ impl Default for PurposeProgress {
             values: Vec::new(),
             waited: Rational::ZERO,
             silences: 0,
+            quiet_until: None,
             looked: false,
             off: None,
         }
@@ -121,6 +129,7 @@ impl PurposeGuided {
             round: 0,
             is_first: true,
             choice: InputChoice::default(),
+            for_any_answer: false,
             examples: Vec::new(),
             progress: PurposeProgress::default(),
         }
@@ -137,6 +146,11 @@ impl PurposeGuided {
     /// Sets how values are chosen from now on.
     pub fn choose(&mut self, choice: InputChoice) {
         self.choice = choice;
+    }
+
+    /// Prefers values and times, if there are any, with which the path can be followed whatever the system answers.
+    pub fn prefer_any_answer(&mut self) {
+        self.for_any_answer = true;
     }
 
     /// The purpose it follows.
@@ -201,15 +215,24 @@ impl PurposeGuided {
         }
     }
 
-    /// The next switch of the path, and the kind of its gate; `None` at the end.
+    /// The next step of the path; `None` at the end.
+    fn expected_step(&self) -> Option<PathStep> {
+        Some(self.purpose.steps.get(self.progress.at)?.step)
+    }
+
+    /// The next switch of the path, and the kind of its gate; `None` at the end and where silence is next.
     fn expected_switch(&self, cx: &Ctx<'_>) -> Option<(SwitchId, GateKind)> {
-        let id = self.purpose.steps.get(self.progress.at)?.switch;
+        let id = self.expected_step()?.switch()?;
         Some((id, cx.sts.kind_of(&cx.sts.switches[id])))
     }
 
     /// Takes a message into account that was sent or observed (lines 30 to 40).
     fn message(&mut self, cx: &mut Ctx<'_>, gate: GateId, values: &[Value], label: &Label) {
-        let Some((id, _)) = self.expected_switch(cx) else { return };
+        let Some((id, _)) = self.expected_switch(cx) else {
+            let seen = label.show(cx.pool, cx.sts);
+            self.progress.off = Some(format!("got {seen}, but the purpose expects silence"));
+            return;
+        };
         let mut known = self.progress.known.clone();
         for (field, value) in self.fields(cx, id).into_iter().zip(values) {
             known.set(field, cx.pool.value(value.clone()));
@@ -227,20 +250,93 @@ impl PurposeGuided {
             self.progress.off = Some(format!("got {seen}, but the purpose expects `{switch}`"));
             return;
         }
-        self.progress.known = known;
         self.progress.values.extend_from_slice(values);
+        let seen = label.show(cx.pool, cx.sts);
+        self.finish_step(cx, known, &seen);
+    }
+
+    /// Goes on to the next step; `known` has the values of this one, in which `seen` was observed.
+    fn finish_step(&mut self, cx: &mut Ctx<'_>, known: Substitution, seen: &str) {
+        self.progress.known = known;
         self.progress.at += 1;
         self.progress.silences = 0;
         self.progress.waited = Rational::ZERO;
+        self.progress.quiet_until = None;
         let all = self.all_facts();
         if decide_facts(cx, &all, &self.progress.known.clone()) == SolverDecision::Unsat {
-            let seen = label.show(cx.pool, cx.sts);
             self.progress.off = Some(format!("after {seen} the rest of the purpose is impossible"));
         }
     }
 
+    /// Takes silence into account where the purpose has it as a step. In a timed model it lasts until the instant that
+    /// was chosen; a wait that ends before is none.
+    fn expected_silence(&mut self, cx: &mut Ctx<'_>) {
+        let mut known = self.progress.known.clone();
+        if cx.sts.is_timed() {
+            let waited = self.progress.waited.clone();
+            if self.progress.quiet_until.as_ref().is_none_or(|until| waited < *until) {
+                return;
+            }
+            let delay = self.delay(cx);
+            known.set(delay, cx.pool.value(Value::Real(waited)));
+        }
+        let so_far = self.prefix(self.progress.at + 1);
+        if decide_facts(cx, &so_far, &known) == SolverDecision::Unsat {
+            let reason =
+                "the system was silent where the model must send something on the path of the purpose";
+            self.progress.off = Some(reason.into());
+            return;
+        }
+        self.finish_step(cx, known, "this silence");
+    }
+
+    /// Observes the silence of the next step. In a timed model it lasts until nothing changes by time alone, or for a
+    /// time after which the rest of the purpose is possible.
+    fn observe_silence(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
+        if !cx.sts.is_timed() {
+            return TesterMove::Observe;
+        }
+        let waited = self.progress.waited.clone();
+        let until = match self.progress.quiet_until.take() {
+            Some(until) if until > waited => until,
+            _ => {
+                let horizon = monitor.time_horizon(cx) + &waited;
+                self.choose_silence(cx, &horizon)
+            }
+        };
+        self.progress.quiet_until = Some(until.clone());
+        // At least the shortest time there is, so that it ends even where the rest is rounded to nothing.
+        TesterMove::ObserveFor(nanoseconds(&(&until - &waited)).max(Duration::from_nanos(1)))
+    }
+
+    /// Returns the time after the last message at which the next silence is over: `horizon`, unless the purpose needs a
+    /// shorter one.
+    fn choose_silence(&mut self, cx: &mut Ctx<'_>, horizon: &Rational) -> Rational {
+        let delay = self.delay(cx);
+        let mut known = self.progress.known.clone();
+        let all = self.all_facts();
+        known.set(delay, cx.pool.value(Value::Real(horizon.clone())));
+        if decide_facts(cx, &all, &known) != SolverDecision::Unsat {
+            return horizon.clone();
+        }
+        let mut facts: Vec<Term> =
+            all.into_iter().map(|fact| cx.pool.substitute(fact, &self.progress.known)).collect();
+        let (var, waited) = (cx.pool.var(delay), cx.pool.value(Value::Real(self.progress.waited.clone())));
+        facts.push(cx.pool.lt(waited, var));
+        facts.push(at_most(cx, delay, horizon));
+        match pick_symbolic(cx, &mut self.rng, &[delay], &facts) {
+            PickedValues::Values(values) => {
+                values.first().and_then(Value::as_real).cloned().unwrap_or_else(|| horizon.clone())
+            }
+            PickedValues::Impossible | PickedValues::Unknown(_) => horizon.clone(),
+        }
+    }
+
     /// Takes silence into account: it leaves the path where an output is expected, not where an input is.
-    fn silence(&mut self, cx: &Ctx<'_>) {
+    fn silence(&mut self, cx: &mut Ctx<'_>) {
+        if self.expected_step() == Some(PathStep::Quiet) {
+            return self.expected_silence(cx);
+        }
         let Some((id, kind)) = self.expected_switch(cx) else { return };
         self.progress.silences += 1;
         let patience = match kind {
@@ -256,9 +352,10 @@ impl PurposeGuided {
 
     /// Gives the input of `id` (lines 5 to 24).
     fn stimulate(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId) -> TesterMove {
-        let wait = if cx.sts.is_timed() { self.choose_instant(cx, monitor) } else { None };
+        let all = self.preferred_facts(cx);
+        let wait = if cx.sts.is_timed() { self.choose_instant(cx, monitor, &all) } else { None };
         let known = self.progress.known.clone();
-        let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
+        let so_far = self.prefix(self.progress.at + 1);
         let values = match decide_facts(cx, &all, &known) {
             // η can be satisfied, so the values are chosen such that it still can afterwards.
             SolverDecision::Sat => self.values(cx, id, &all),
@@ -286,14 +383,42 @@ impl PurposeGuided {
         }
     }
 
+    /// η, for the input that is given now: with the condition that the rest can be followed whatever the system answers
+    /// if that is preferred, and possible.
+    fn preferred_facts(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
+        let all = self.all_facts();
+        if !self.for_any_answer {
+            return all;
+        }
+        let end = cx.pool.and(self.purpose.end.iter().copied());
+        let next = self.progress.at + 1;
+        let Some(mut rest) = holds_for_any_answer(cx, &self.purpose.steps, next, end) else { return all };
+        // Unknown initial values are up to the system too: all that fit what was seen count.
+        let so_far = self.prefix(next);
+        let unknown: Vec<VarId> =
+            cx.sts.vars.iter().filter(|var| var.init.is_none()).map(|var| var.var).collect();
+        if !unknown.is_empty() {
+            let unknown: Vec<VarId> = unknown.into_iter().map(|var| cx.pool.indexed_var(var, 0)).collect();
+            let spoiled = cx.pool.not(rest);
+            let spoiled = cx.pool.and(so_far.iter().copied().chain([spoiled]));
+            let spoiled = cx.pool.exists(&unknown, spoiled);
+            rest = cx.pool.not(spoiled);
+        }
+        let preferred: Vec<Term> = so_far.into_iter().chain([rest]).collect();
+        match decide_facts(cx, &preferred, &self.progress.known) {
+            SolverDecision::Sat => preferred,
+            SolverDecision::Unsat | SolverDecision::Unknown(_) => all,
+        }
+    }
+
     /// Chooses and records the time of the input after the last message: at once in the first run if that is possible,
     /// at another instant that leads on in the others.
-    fn choose_instant(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<Rational> {
+    fn choose_instant(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, all: &[Term]) -> Option<Rational> {
         let delay = self.delay(cx);
         let horizon = monitor.time_horizon(cx) + &self.progress.waited;
         let (var, waited) = (cx.pool.var(delay), cx.pool.value(Value::Real(self.progress.waited.clone())));
         let mut facts: Vec<Term> =
-            self.all_facts().into_iter().map(|fact| cx.pool.substitute(fact, &self.progress.known)).collect();
+            all.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         facts.push(cx.pool.le(waited, var));
         facts.push(at_most(cx, delay, &horizon));
         let mut at_once = facts.clone();
@@ -455,6 +580,7 @@ impl Tester for PurposeGuided {
             return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
         }
         match self.expected_switch(cx) {
+            None if self.expected_step().is_some() => self.observe_silence(cx, monitor),
             None => self.last_move(cx, monitor, trace),
             Some((id, GateKind::Input)) => self.stimulate(cx, monitor, id),
             Some((_, GateKind::Output | GateKind::Observed | GateKind::Internal)) => TesterMove::Observe,

@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 
 use ioxide_model::concrete::ConcreteState;
+use ioxide_model::goal::PathStep;
 use ioxide_model::label::certain_switch;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
@@ -131,7 +132,7 @@ impl TourTester {
         let certain = (0..MAX_PATHS).map(|others| (others, true));
         let purpose = certain.chain([(0, false)]).find_map(|(others, is_certain)| {
             let (path, name) = self.nearest_goal(cx, &start, others, is_certain)?;
-            Some(TestPurpose::with_state(cx, name, start.clone(), &path).ok()?.0)
+            Some(TestPurpose::with_state(cx, name, start.clone(), &PathStep::taking(&path)).ok()?.0)
         })?;
         self.run.paths += 1;
         let seed = self.seed.wrapping_add(self.run.paths);

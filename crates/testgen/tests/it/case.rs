@@ -8,6 +8,7 @@ mod small;
 use std::collections::BTreeSet;
 
 use crate::common::{atm_guarded, example, integers, named, path, seconds, solver};
+use ioxide_model::goal::PathStep;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
@@ -27,7 +28,7 @@ fn case(model: &mut Model, labels: &str, config: &CaseConfig) -> TestCase {
 }
 
 fn made(model: &mut Model, labels: &str, config: &CaseConfig) -> Result<TestCase, CaseError> {
-    let path = path(&model.sts, labels);
+    let path = PathStep::taking(&path(&model.sts, labels));
     let mut solver = solver();
     generate(&mut Ctx::new(model, &mut solver), &path, config)
 }
@@ -312,7 +313,7 @@ fn waypoints_are_completed_to_the_shortest_path() {
         let waypoints = waypoints(&model.sts, list.split(','))?;
         let mut solver = solver();
         let path = complete(&mut Ctx::new(model, &mut solver), &waypoints)?;
-        Ok(path.into_iter().map(|id| model.sts.switches[id].label.to_string()).collect::<Vec<_>>().join(","))
+        Ok(path.into_iter().map(|step| step.name(&model.sts).to_owned()).collect::<Vec<_>>().join(","))
     };
     let mut atm = example("atm/atm.iox");
     for (list, path) in [
@@ -341,7 +342,7 @@ fn waypoints_are_completed_to_the_shortest_path() {
 fn what_is_no_purpose_is_refused_with_the_reason() {
     let refused = |text: &str, labels: &str| {
         let mut model = named("bad.iox", text);
-        let path = path(&model.sts, labels);
+        let path = PathStep::taking(&path(&model.sts, labels));
         let error = made(&mut model, labels, &CaseConfig::default()).expect_err(labels);
         format!("{}\n{}", error.show(&model.sts, &path), error.help(&model.pool, &model.sts))
     };
@@ -424,7 +425,7 @@ fn an_untimed_model_has_no_time_in_its_guards() {
 #[test]
 fn an_unknown_answer_prunes_nothing() {
     let mut model = example("atm/atm.iox");
-    let path = path(&model.sts, &cash(4));
+    let path = PathStep::taking(&path(&model.sts, &cash(4)));
     let mut nobody = NoSolver;
     let config = CaseConfig { timeout: Timeout::Fixed(seconds(50)), ..CaseConfig::default() };
     let all = generate(&mut Ctx::new(&mut model, &mut nobody), &path, &config).unwrap();

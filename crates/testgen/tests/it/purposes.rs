@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::concrete::{self, ConcreteState};
+use ioxide_model::goal::PathStep;
 use ioxide_model::source::Sources;
-use ioxide_model::sts::{Model, SwitchId};
+use ioxide_model::sts::{GateKind, LocId, Model, SwitchId};
 use ioxide_model::value::Value;
 use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::halt::{AfterAsks, Halt, Halted};
@@ -178,6 +179,122 @@ fn explicit(model: &Model) -> BTreeMap<SwitchId, usize> {
     found
 }
 
+/// The length of a shortest path to every location in a quiescent state, found state by state.
+fn explicit_silences(model: &Model) -> BTreeMap<LocId, usize> {
+    let sts = &model.sts;
+    let mut seen = BTreeSet::new();
+    let mut level = vec![concrete::initial_state(&model.pool, sts).expect("all values are known")];
+    let mut found = BTreeMap::new();
+    for depth in 0.. {
+        let mut next = Vec::new();
+        for state in level {
+            if !seen.insert(state.clone()) {
+                continue;
+            }
+            let mut is_quiescent = true;
+            for (_, switch) in sts.switches_from(state.loc) {
+                let n_fields = sts.gates[switch.gate].fields.len();
+                for x in 0..(if n_fields == 0 { 1 } else { 3 }) {
+                    let values = vec![Value::int(x); n_fields];
+                    if concrete::is_enabled(&model.pool, sts, &state, switch, &values).unwrap() {
+                        is_quiescent &= sts.kind_of(switch) == GateKind::Input;
+                        let to = concrete::successor(&model.pool, sts, &state, switch, &values);
+                        next.push(to.unwrap());
+                    }
+                }
+            }
+            if is_quiescent {
+                found.entry(state.loc).or_insert(depth);
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    found
+}
+
+#[test]
+fn silences_agree_with_an_explicit_search() {
+    let (mut n_silent, mut n_never, mut n_on_the_way) = (0, 0, 0);
+    for seed in 0..150 {
+        let text = random_model(seed);
+        let mut model = named("random.iox", &text, &[]);
+        let expected = explicit_silences(&model);
+        let mut solver = BruteSolver::new();
+        let cx = &mut Ctx::new(&mut model, &mut solver);
+        let set = coverage(cx, Criterion::Silences, LIMITS, &mut |_| ControlFlow::Continue(()));
+        let all: BTreeSet<PurposeItem> = expected.keys().map(|&loc| PurposeItem::Silence(loc)).collect();
+        assert_eq!(set.covered_items(), all, "{text}");
+        assert!(set.is_settled(), "{text}");
+        for (purpose, items) in set.purposes.iter().zip(&set.items) {
+            let end = purpose.switches().last().map_or(cx.sts.initial, |id| cx.sts.switches[id].target);
+            assert_eq!(purpose.path().last(), Some(PathStep::Quiet));
+            assert_eq!(purpose.switches().count(), expected[&end], "{text}");
+            n_on_the_way += items.len() - 1;
+            // Whoever executes it meets nothing impossible.
+            assert_eq!(purpose.doubt, None);
+        }
+        n_silent += all.len();
+        n_never += set.unreached.len();
+    }
+    assert!(n_silent > 100 && n_never > 100 && n_on_the_way > 20, "{n_silent} {n_never} {n_on_the_way}");
+}
+
+/// The labels of the purpose `name`; the reason if there is none.
+fn steps_of(text: &str, name: &str) -> String {
+    let mut model = named("quiet.iox", text, &[]);
+    let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).unwrap().clone();
+    let mut solver = build_stack(&SolverConfig::default());
+    match of_goal(&mut Ctx::new(&mut model, &mut solver), &goal, LIMITS) {
+        Ok(purpose) => purpose.path().map(|step| step.name(&model.sts)).collect::<Vec<_>>().join(" "),
+        Err(why) => why.to_string(),
+    }
+}
+
+#[test]
+fn silence_is_a_step_where_the_model_is_quiescent() {
+    let text = "model M { input go(n: int) input more output r
+        var left: 0..9 = 0
+        state idle { go: on go when n > 0 && n < 9 { left = n } -> busy }
+        state busy { r: emit r when left > 3 { left = left - 1 } -> busy  more: on more { left = left + 2 } -> busy }
+        purpose late: go, r, quiet, more, r
+        purpose never: go, quiet, r
+        purpose start: quiet, go, quiet
+        purpose silent { state a { quiet -> b  emit r -> c } state b { emit r -> hit } state c { quiet -> hit } }
+        purpose only: quiet
+    }";
+    assert_eq!(steps_of(text, "late"), "go r quiet more r");
+    assert!(!steps_of(text, "never").contains("go"), "{}", steps_of(text, "never"));
+    assert_eq!(steps_of(text, "start"), "quiet go quiet");
+    assert_eq!(steps_of(text, "silent"), "go r quiet");
+    assert_eq!(steps_of(text, "only"), "quiet");
+}
+
+#[test]
+fn silence_in_time_lasts_as_long_as_the_model_may_wait() {
+    let text = "model M { input go input stop output r
+        clock c
+        state idle { go: on go { reset c } -> busy  off: on stop -> idle }
+        state busy { r: emit r when c <= 10s -> done }
+        state done { stop: on stop when c > 20s -> idle }
+        purpose off: go, r, quiet, stop
+        purpose never: go, quiet, r
+        purpose short { clock w  state a { on go { reset w } -> b } state b { quiet when w >= 10s -> hit } }
+        purpose long {
+            clock w
+            state a { on go { reset w } -> b }
+            state b { quiet when w > 10s -> hit  emit r -> miss }
+        }
+    }";
+    assert_eq!(steps_of(text, "off"), "go r quiet stop");
+    assert!(steps_of(text, "never").starts_with("proved out of reach"), "{}", steps_of(text, "never"));
+    assert_eq!(steps_of(text, "short"), "go quiet");
+    // Time has no bound, so the search need not end; but it finds nothing.
+    assert!(!steps_of(text, "long").contains("go"), "{}", steps_of(text, "long"));
+}
+
 /// The length of a shortest path to every item, from that to every switch.
 fn by_item(
     model: &Model,
@@ -211,7 +328,7 @@ fn random_models_agree_with_an_explicit_search() {
             let set = coverage(cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
             assert_eq!(set.covered_items(), expected.keys().copied().collect(), "{criterion}: {text}");
             for purpose in &set.purposes {
-                let last = purpose.steps.last().expect("no purpose is empty").switch;
+                let last = purpose.switches().last().expect("no purpose is empty");
                 let item = criterion.covered_by(&model.sts, last);
                 assert_eq!(purpose.steps.len(), expected[&item], "{criterion}: {text}");
             }
@@ -352,7 +469,7 @@ fn goals_become_shortest_purposes() {
         let goal = goals.iter().find(|goal| &*goal.name == name).expect("written above");
         of_goal(cx, goal, LIMITS).map(|purpose| {
             let label = |id: SwitchId| cx.sts.switches[id].label.to_string();
-            purpose.path().map(label).collect::<Vec<_>>().join(" ")
+            purpose.switches().map(label).collect::<Vec<_>>().join(" ")
         })
     };
     assert_eq!(found(&mut cx, "inside").unwrap(), "more say more say halt over");

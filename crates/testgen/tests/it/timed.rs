@@ -11,8 +11,9 @@ pub mod oracle;
 pub mod random;
 
 use crate::common::{named, seconds, solver};
+use ioxide_model::goal::PathStep;
 use ioxide_model::sts::{GateKind, Model, SwitchId};
-use ioxide_symex::{Ctx, follow_switches};
+use ioxide_symex::{Ctx, SymState, take_step};
 use ioxide_test_support::test_count;
 use ioxide_testgen::case::{
     CaseConfig, CaseError, CaseEvent, CaseExecution, CaseMoved, CaseVerdict, TestCase, Timeout, generate,
@@ -30,24 +31,32 @@ fn n_models() -> u64 {
 
 /// The result of making a case for a random model.
 enum Made {
-    Case(Model, Vec<SwitchId>, Box<TestCase>),
-    Ambiguous(Model, Vec<SwitchId>, usize, SwitchId),
+    Case(Model, Vec<PathStep>, Box<TestCase>),
+    Ambiguous(Model, Vec<PathStep>, usize, SwitchId),
 }
 
-/// A random model with a path that can be followed and ends with an output, and its case.
+/// A random model with a path that can be followed and ends with an output or silence, and its case. One path in three
+/// has silences.
 fn made(seed: u64) -> Option<Made> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut model = named("random.iox", &random::text(&mut rng));
     let path = random::path(&mut rng, &model)?;
     let mut solver = solver();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    follow_switches(&mut cx, &path).ok()?;
+    let has_silence = seed.is_multiple_of(3);
+    let path = if has_silence { random::with_silences(&mut rng, &path) } else { PathStep::taking(&path) };
+    let mut state = SymState::initial(&mut cx);
+    for &step in &path {
+        state = take_step(&mut cx, &state, step).into_state()?;
+    }
     let config = CaseConfig { timeout: Timeout::Fixed(seconds(TIMEOUT)), ..CaseConfig::default() };
     match generate(&mut cx, &path, &config) {
         Ok(case) => Some(Made::Case(model, path, Box::new(case))),
         Err(CaseError::NotDeterministic { step, other, .. }) => {
             Some(Made::Ambiguous(model, path, step, other))
         }
+        // After silence as long as the time-out it may be too late for the rest.
+        Err(CaseError::Unsatisfiable { .. }) if has_silence => None,
         Err(error) => panic!("seed {seed}: {error:?}"),
     }
 }
@@ -79,7 +88,7 @@ fn every_event_takes_the_arc_that_enumeration_expects() {
 }
 
 /// Walks along the path and compares every possible event on the way; how many.
-fn compare(seed: u64, model: &mut Model, path: &[SwitchId], case: &TestCase, seen: &mut [usize; 9]) -> u64 {
+fn compare(seed: u64, model: &mut Model, path: &[PathStep], case: &TestCase, seen: &mut [usize; 9]) -> u64 {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let copy = model.clone();
     let mut oracle = Oracle::new(&copy, path, TIMEOUT);
@@ -150,21 +159,20 @@ fn run_on(
     seed: u64,
     played: &Model,
     cx: &mut Ctx<'_>,
-    path: &[SwitchId],
+    path: &[PathStep],
     case: &TestCase,
 ) -> Option<CaseVerdict> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut system = oracle::System::new(played, rng.random_range(0..3));
     let mut execution = CaseExecution::new(case, &seconds(TIMEOUT));
-    for (n, &id) in path.iter().enumerate() {
-        let kind = played.sts.kind_of(&played.sts.switches[id]);
+    for (n, step) in path.iter().enumerate() {
+        let input = step.switch().map(|id| &played.sts.switches[id]);
+        let input = input.filter(|switch| played.sts.kind_of(switch) == GateKind::Input);
         let stimulus = case.states[n].arcs.iter().find_map(|arc| arc.witness.clone());
         // Now and then the tester dawdles, and the system may come first.
-        let sends = kind == GateKind::Input && rng.random_range(0..4) > 0;
-        let (delay, event) = match stimulus.filter(|_| sends) {
-            Some(stimulus) => {
-                (stimulus.delay, CaseEvent::Message(played.sts.switches[id].gate, stimulus.values))
-            }
+        let input = input.filter(|_| rng.random_range(0..4) > 0);
+        let (delay, event) = match stimulus.zip(input) {
+            Some((stimulus, switch)) => (stimulus.delay, CaseEvent::Message(switch.gate, stimulus.values)),
             None => {
                 let (tenths, event) = system.spontaneous(&mut rng, TIMEOUT);
                 (seconds(tenths), event)
@@ -188,7 +196,8 @@ fn timing_faults_are_found() {
         for seed in 0..n_models() {
             let Some(Made::Case(mut model, path, case)) = made(seed) else { continue };
             let text = random::text(&mut ChaCha8Rng::seed_from_u64(seed));
-            let Some(faulty) = random::with_fault(&text, fault, &model, &path) else { continue };
+            let switches: Vec<SwitchId> = path.iter().filter_map(|step| step.switch()).collect();
+            let Some(faulty) = random::with_fault(&text, fault, &model, &switches) else { continue };
             let faulty = named("faulty.iox", &faulty);
             systems += 1;
             let mut solver = solver();

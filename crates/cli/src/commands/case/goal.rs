@@ -7,6 +7,7 @@ use std::path::Path;
 
 use ioxide_args::{CaseArgs, CaseFormat, CaseGoalArg};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
+use ioxide_model::goal::PathStep;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, CaseItem, CaseSet, CoveringCase, WhyNoCase, covering};
@@ -112,11 +113,11 @@ fn show_cases(out: &mut impl Write, model: &Model, set: &CaseSet, goal: CaseGoal
 
 /// Returns the labels of the path of a case.
 fn labels<'s>(sts: &'s Sts, made: &CoveringCase) -> Vec<&'s str> {
-    made.case.path.iter().map(|&id| &*sts.switches[id].label).collect()
+    made.case.path.iter().map(|step| step.name(sts)).collect()
 }
 
 /// Returns the reason why a goal has no case.
-fn reason(model: &Model, why: &WhyNoCase, path: &[ioxide_model::sts::SwitchId]) -> String {
+fn reason(model: &Model, why: &WhyNoCase, path: &[PathStep]) -> String {
     match why {
         WhyNoCase::NoPath(why) => why.to_string(),
         WhyNoCase::NoOutput => "no path was found that ends with an output".into(),

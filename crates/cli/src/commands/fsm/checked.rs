@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Write};
 
 use ioxide_args::FsmArgs;
-use ioxide_fsm::complete::{Certificate, Judgement, judge};
+use ioxide_fsm::complete::{Certificate, CertificateRule, Judgement, judge};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::product::difference;
 use ioxide_fsm::table::list_transitions;
@@ -118,12 +118,17 @@ fn show_certificate(
         return writeln!(out, "  shown by a search among all such machines");
     };
     let words: Vec<String> = certificate.access.iter().map(|word| bracket_word(spec, word)).collect();
-    writeln!(
-        out,
-        "  certificate: the tests distinguish all states reached by the words {}",
-        words.join(", ")
-    )?;
-    if certificate.is_k_a_complete {
+    let words = words.join(", ");
+    match certificate.rule {
+        CertificateRule::Distinguished | CertificateRule::KAComplete => {
+            writeln!(out, "  certificate: the tests distinguish all states reached by the words {words}")?;
+        }
+        CertificateRule::Convergence => writeln!(
+            out,
+            "  certificate: after the words {words} every input leads where the word of its state leads"
+        )?,
+    }
+    if certificate.is_k_a_complete() {
         writeln!(
             out,
             "  also {}-A-complete: wrong machines of any size are found whose states are all at most {} symbols \
@@ -160,8 +165,11 @@ fn as_json(args: &FsmArgs, spec: &SuiteModel, suite: &[Word], judgement: &Judgem
             if let Some(certificate) = certificate {
                 let access: Vec<String> =
                     certificate.access.iter().map(|word| show_word(spec.names(), word)).collect();
-                result["certificate"] =
-                    json!({ "access": access, "k_a_complete": certificate.is_k_a_complete });
+                let by_convergence = certificate.rule == CertificateRule::Convergence;
+                result["certificate"] = json!({
+                    "access": access, "k_a_complete": certificate.is_k_a_complete(),
+                    "by_convergence": by_convergence,
+                });
             }
         }
         Judgement::Incomplete(machine) => {

@@ -9,7 +9,8 @@ use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::align_names;
 use ioxide_fsm::reduce::{
     AdaptiveSystem as Answering, BoundedResponse, CountingPlan, CountingVariant, PlayedMachine as Played,
-    ReductionReport, ReductionVerdict, Repeated, on_demand_counting, preset_counting, state_counting,
+    RDistinguish, ReductionReport, ReductionVerdict, Repeated, WalkReport, on_demand_counting,
+    preset_counting, state_counting, walk_through,
 };
 use ioxide_fsm::word::{show_io, show_word};
 use ioxide_project::PlayedName;
@@ -33,6 +34,17 @@ use crate::{limit, redaction, seed};
 /// and take longer.
 const REPEAT: usize = 10;
 
+/// The number of states from which on a walk comes first without `--walk`. Chosen by feel: on smaller machines the
+/// first words find faults as soon, and what is printed about the examples of the thesis stays what the thesis has.
+const WALKED_STATES: usize = 8;
+
+/// The number of inputs of a walk without `--walk`, for every state and input. Chosen by feel: see the table about
+/// walks in `docs/measurements/fsm.md`.
+const WALK_SHARE: usize = 4;
+
+/// The number of words above which testing is said to take long. Chosen by feel: against a machine these take seconds.
+const MANY_WORDS: usize = 10_000;
+
 /// States of a machine whose pairs there is memory for. Chosen by feel: it bounds the memory.
 const MAX_MACHINE_STATES: usize = 5000;
 
@@ -55,6 +67,7 @@ pub fn test_reduction(args: &FsmArgs) -> Result<ExitStatus, CliError> {
             .help("the other variants do not compute the lower bound of every answer"));
     }
     let plan = CountingPlan { max_words: args.max_words, keeps_bounds: args.bounds, ..plan };
+    warn_of_many_words(args, &model, &plan, &request.halt);
     let counted = CountedMachine { args, spec: &spec, model: &model, plan: &plan };
     if is_file(sut) {
         counted.against_machine(sut, &request)
@@ -103,11 +116,13 @@ impl CountedMachine<'_> {
             .map_err(|refusal| refusal_error(sut, &refusal))?;
         let system = observable(args, sut, &machine, system)?;
         let mut until = TimeLimitedSystem { system: Played(&system), halt: request.halt.clone() };
-        let report = count_reduction(model, &mut until, plan, args.variant).map_err(|ended| match ended {
+        // The same walk every time: what a machine answers is up to the seed too.
+        let seed = args.seed.unwrap_or(0);
+        let counted = walk_and_count(args, model, &mut until, plan, seed).map_err(|ended| match ended {
             CountingEnd::Halted(halted) => not_counted(halted, &request.halt),
             CountingEnd::Trouble(never) => match never {},
         })?;
-        told_and_kept(args, spec, system.names(), &report, None)
+        told_and_kept(args, spec, system.names(), &counted, None)
     }
 
     /// Counts against the live system `sut`.
@@ -128,7 +143,7 @@ impl CountedMachine<'_> {
             let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
             let mut until =
                 TimeLimitedSystem { system: Repeated::new(live, repetitions), halt: halt.clone() };
-            let counted = count_reduction(model, &mut until, plan, args.variant);
+            let counted = walk_and_count(args, model, &mut until, plan, seed);
             let repeated = until.system;
             let effort = LiveEffort {
                 repetitions,
@@ -137,7 +152,7 @@ impl CountedMachine<'_> {
                 inputs: repeated.live().system().inputs,
             };
             match counted {
-                Ok(report) => told_and_kept(args, spec, repeated.live().names(), &report, Some(&effort)),
+                Ok(counted) => told_and_kept(args, spec, repeated.live().names(), &counted, Some(&effort)),
                 Err(
                     CountingEnd::Halted(halted)
                     | CountingEnd::Trouble(LiveTestError::Answer(AnswerError::Halted(halted))),
@@ -158,6 +173,52 @@ fn not_counted(halted: Halted, halt: &Halt) -> CliError {
     let status = limit::halted_status(halt, ExitStatus::Inconclusive);
     CliError::new(status, format!("unknown: {halted} before all words were tested"))
         .help("raise `--time-limit`")
+}
+
+/// The walks and the report of state counting; what was counted is empty if a walk failed.
+struct WalkedCounting {
+    walked: WalkReport,
+    report: ReductionReport,
+}
+
+/// Walks through the system first, then counts unless the walk failed.
+fn walk_and_count<S: Answering>(
+    args: &FsmArgs,
+    model: &Observable,
+    system: &mut S,
+    plan: &CountingPlan,
+    seed: u64,
+) -> Result<WalkedCounting, S::Error> {
+    let usual = if model.n_states() < WALKED_STATES {
+        0
+    } else {
+        WALK_SHARE.saturating_mul(model.n_states()).saturating_mul(model.inputs().count())
+    };
+    let walked = walk_through(model, system, args.walk.unwrap_or(usual), seed)?;
+    let report = match &walked.failure {
+        Some(failure) => ReductionReport { failures: vec![failure.clone()], ..ReductionReport::default() },
+        None => count_reduction(model, system, plan, args.variant)?,
+    };
+    Ok(WalkedCounting { walked, report })
+}
+
+/// Warns before testing if a system that does all that the machine allows takes very many words.
+fn warn_of_many_words(args: &FsmArgs, model: &Observable, plan: &CountingPlan, halt: &Halt) {
+    let few = CountingPlan { max_words: MANY_WORDS.min(plan.max_words), keeps_bounds: false, ..plan.clone() };
+    let mut itself = TimeLimitedSystem { system: Played(model), halt: halt.clone() };
+    let counted = count_reduction(model, &mut itself, &few, args.variant);
+    if !counted.is_ok_and(|report| report.gave_up) {
+        return;
+    }
+    let distinguish = RDistinguish::new(model);
+    let all = distinguish.pairs().count();
+    let told = distinguish.pairs().filter(|&(a, b)| distinguish.level(a, b).is_some()).count();
+    eprintln!(
+        "warning: with `--bound {}` a system that does all that the machine allows takes more than {} words \
+         ({told} of {all} pairs of states are distinguished with any answers)",
+        plan.bound, few.max_words
+    );
+    eprintln!("  help: lower `--bound` (at least {}), or try `--variant h`", model.n_states());
 }
 
 fn count_reduction<S: Answering>(
@@ -188,16 +249,17 @@ fn told_and_kept(
     args: &FsmArgs,
     spec: &NamedMachine,
     names: &MachineNames,
-    report: &ReductionReport,
+    counted: &WalkedCounting,
     effort: Option<&LiveEffort>,
 ) -> Result<ExitStatus, CliError> {
+    let report = &counted.report;
     let status = match report.verdict() {
         ReductionVerdict::Pass => ExitStatus::Success,
         ReductionVerdict::Fail => ExitStatus::Failure,
         ReductionVerdict::Unknown => ExitStatus::Inconclusive,
     };
-    let saved = save(args, &spec.listing, names, report);
-    let told = show_reduction(args, names, report, effort);
+    let saved = save(args, &spec.listing, names, counted);
+    let told = show_reduction(args, names, counted, effort);
     exit::status_after_output(exit::status_after_save(status, saved)?, told)
 }
 
@@ -205,9 +267,10 @@ fn told_and_kept(
 fn show_reduction(
     args: &FsmArgs,
     names: &MachineNames,
-    report: &ReductionReport,
+    counted: &WalkedCounting,
     effort: Option<&LiveEffort>,
 ) -> io::Result<()> {
+    let WalkedCounting { walked, report } = counted;
     let failures: Vec<String> = report.failures.iter().map(|failure| show_io(names, failure)).collect();
     let mut out = redaction::stdout();
     if args.json {
@@ -215,6 +278,9 @@ fn show_reduction(
             "version": 1, "verdict": verdict_of(report), "failures": failures, "tested": report.tested.len(),
             "iterations": report.iterations, "sequences": report.sequences, "symbols": report.symbols,
         });
+        if walked.symbols > 0 {
+            result["walk"] = json!({ "walks": walked.walks, "symbols": walked.symbols });
+        }
         if args.bounds {
             result["rounds"] = report.rounds.iter().map(|round| rounds_json(names, round)).collect();
         }
@@ -225,7 +291,7 @@ fn show_reduction(
         return writeln!(out, "{result}");
     }
     show_bounds(&mut out, names, report)?;
-    report_text(args, report, effort, &failures).iter().try_for_each(|line| writeln!(out, "{line}"))
+    report_text(args, counted, effort, &failures).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// Shows the lower bounds, if they were kept: a line for every answer, by the rounds in which it was seen.
@@ -257,9 +323,10 @@ fn save(
     args: &FsmArgs,
     listing: &MachineListing,
     names: &MachineNames,
-    report: &ReductionReport,
+    counted: &WalkedCounting,
 ) -> Result<(), CliError> {
     let Some(path) = &args.html else { return Ok(()) };
+    let WalkedCounting { walked, report } = counted;
     let mut view = SuiteView {
         method: "adaptive state counting".into(),
         promise: format!(
@@ -276,6 +343,9 @@ fn save(
         failures: report.failures.iter().map(|failure| show_io(names, failure)).collect(),
         ..SuiteView::default()
     };
+    if walked.symbols > 0 {
+        view.figures.push(("inputs of the walk before".into(), walked.symbols as u64));
+    }
     for word in &report.tested {
         page::add_word(&mut view, || show_word(names, word));
     }
@@ -290,16 +360,22 @@ fn sut(args: &FsmArgs) -> &str {
 /// The report for people.
 fn report_text(
     args: &FsmArgs,
-    report: &ReductionReport,
+    counted: &WalkedCounting,
     effort: Option<&LiveEffort>,
     failures: &[String],
 ) -> Vec<String> {
-    let tested = format!(
+    let WalkedCounting { walked, report } = counted;
+    let words = format!(
         "{} words tested, {} answers seen, {} symbols",
         report.tested.len(),
         report.sequences,
         report.symbols
     );
+    let tested = match (walked.symbols, &walked.failure) {
+        (0, _) => words,
+        (inputs, Some(_)) => format!("a walk of {inputs} inputs"),
+        (inputs, None) => format!("{words}, after a walk of {inputs} inputs"),
+    };
     let bound = args.bound.unwrap_or(0);
     let mut lines = match report.verdict() {
         ReductionVerdict::Pass => {

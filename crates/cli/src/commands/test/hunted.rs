@@ -6,7 +6,7 @@ use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_run::campaign::CampaignOutcome;
 use ioxide_run::coverage::MeasureCount;
 use ioxide_run::coverage::item::Measure;
-use ioxide_testgen::purpose::{Unreached, WhyUnreached};
+use ioxide_testgen::purpose::Unreached;
 use ioxide_testgen::tester::hunt::HuntTester;
 use serde_json::{Value as Json, json};
 
@@ -39,7 +39,7 @@ pub fn show_hunt(
 /// Writes the switches that were proved unreachable. That a search ended early says nothing about them.
 fn write_unreached(out: &mut impl Write, sts: &Sts, hunt: &HuntTester) -> io::Result<()> {
     let Some(set) = hunt.purposes() else { return Ok(()) };
-    let is_proved = |unreached: &&Unreached| matches!(unreached.why, WhyUnreached::Never(_));
+    let is_proved = |unreached: &&Unreached| unreached.why.is_proof();
     for unreached in set.unreached.iter().filter(is_proved).take(MAX_NAMED) {
         writeln!(out, "  `{}`: {}", unreached.item.name(sts), unreached.why)?;
     }

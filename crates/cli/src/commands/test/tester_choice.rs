@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use ioxide_args::{LimitArgs, TestArgs, TimeLimit};
+use ioxide_args::{CoverArg, LimitArgs, TestArgs, TimeLimit};
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_report::guarantee::{CompleteGuarantee, SuiteEvidence};
@@ -70,6 +70,7 @@ impl ChosenTester {
         let request =
             SolverRequest::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
         refuse_timed(&args.tester, spec)?;
+        refuse_any_answer(args)?;
         Ok(match &args.tester {
             TesterSpec::Hunt => Self::Hunt(Box::new(HuntTester::new(hunt(args, &spec.sts)))),
             TesterSpec::Random => {
@@ -77,8 +78,9 @@ impl ChosenTester {
                 let config = RandomConfig { steps, interaction: args.interaction.unwrap_or_default().into() };
                 Self::Random(Box::new(RandomTester::new(config, seed)))
             }
-            TesterSpec::Cover => Self::cover(purposes(args, spec, &request)?, rounds(args)),
+            TesterSpec::Cover => Self::cover(args, purposes(args, spec, &request)?, rounds(args)),
             TesterSpec::Tour => {
+                refuse_silences(args)?;
                 let set = purposes(args, spec, &request)?;
                 let limits = ExploreLimits { max_states: defaults::TOUR_STATES, max_depth: u32::MAX };
                 Self::Tour(Box::new(TourTester::new(&set, rounds(args), limits)), Box::new(set))
@@ -87,7 +89,7 @@ impl ChosenTester {
                 let named =
                     |name| purpose_search::find_named_purpose(spec, &request, name, defaults::PURPOSE_STATES);
                 let found = names.iter().map(named).collect::<Result<Vec<_>, _>>()?;
-                Self::cover(PurposeSet::from_purposes(&spec.sts, found), CoverRounds::Endless)
+                Self::cover(args, PurposeSet::from_purposes(&spec.sts, found), CoverRounds::Endless)
             }
             TesterSpec::Force(name) => {
                 let interaction = args.interaction.unwrap_or_default().into();
@@ -113,8 +115,10 @@ impl ChosenTester {
     }
 
     /// Returns the tester that executes the purposes of `set`.
-    fn cover(set: PurposeSet, rounds: CoverRounds) -> Self {
-        Self::Cover(Box::new(CoverTester::new(&set, rounds, PurposeOrder::default())), Box::new(set))
+    fn cover(args: &TestArgs, set: PurposeSet, rounds: CoverRounds) -> Self {
+        let tester = CoverTester::new(&set, rounds, PurposeOrder::default());
+        let tester = if args.any_answer { tester.for_any_answer() } else { tester };
+        Self::Cover(Box::new(tester), Box::new(set))
     }
 
     /// The tests written with the model, or the one called `name`.
@@ -364,7 +368,7 @@ impl ChosenTester {
         }
         let Self::Cover(tester, set) = self else { return Json::Null };
         let rows = set.purposes.iter().zip(tester.tally()).map(|(purpose, tally)| {
-            let switches: Vec<&str> = purpose.path().map(|id| &*sts.switches[id].label).collect();
+            let switches: Vec<&str> = purpose.path().map(|step| step.name(sts)).collect();
             json!({
                 "switches": switches, "runs": tally.runs, "passed": tally.passed, "missed": tally.missed,
                 "reason": tally.reason,
@@ -415,6 +419,27 @@ fn half(limit: &LimitArgs) -> LimitArgs {
 /// Returns the time that a tester may take for analysis before a step; `None` if it is unlimited.
 pub fn analysis_limit(args: &TestArgs) -> Option<Duration> {
     args.limit.time_limit.unwrap_or(TimeLimit::Within(BEFORE_TESTING)).time()
+}
+
+/// Only testers that follow paths choose values for any answer when they are told to.
+fn refuse_any_answer(args: &TestArgs) -> Result<(), CliError> {
+    if args.any_answer && !matches!(args.tester, TesterSpec::Cover | TesterSpec::Purpose(_)) {
+        return Err(CliError::usage(format!(
+            "`--any-answer` does nothing with the tester `{}`",
+            args.tester
+        ))
+        .help("it is for `cover` and `purpose:NAME`; `force:NAME` chooses so anyway"));
+    }
+    Ok(())
+}
+
+/// A tour goes from switch to switch, and silence is none.
+fn refuse_silences(args: &TestArgs) -> Result<(), CliError> {
+    if args.cover == CoverArg::Silences {
+        return Err(CliError::usage("`tour` covers transitions, states or messages, not silences")
+            .help("use `--tester cover --cover silences`"));
+    }
+    Ok(())
 }
 
 /// Testers that know nothing of time cannot test a model that has clocks.

@@ -9,7 +9,7 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Term, TermOp, VarId};
 
 use super::super::{LocalName, Lowering};
-use super::path::{ActionBranch, PathStep};
+use super::path::{ActionBranch, ActionPathStep};
 use crate::ast::{Expr, Name};
 use crate::import::action::tree::{
     BlockName, ChoiceBranch, Condition, LoopRange, Statement, StatementBlock, StatementKind,
@@ -35,8 +35,12 @@ struct CheckedCondition {
 
 impl CheckedCondition {
     /// The steps of a path on which it holds.
-    fn steps_if_true(self) -> [PathStep; 3] {
-        [PathStep::Require(self.holds), PathStep::Fit(self.fits), PathStep::Assign(self.named, self.place)]
+    fn steps_if_true(self) -> [ActionPathStep; 3] {
+        [
+            ActionPathStep::Require(self.holds),
+            ActionPathStep::Fit(self.fits),
+            ActionPathStep::Assign(self.named, self.place),
+        ]
     }
 }
 
@@ -46,7 +50,7 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         block: &'a StatementBlock,
         message: ParamScope<'_>,
-    ) -> Result<Vec<PathStep>, Reported> {
+    ) -> Result<Vec<ActionPathStep>, Reported> {
         let scope = self.scope();
         let steps: Vec<_> =
             block.statements.iter().map(|statement| self.lower_statement(statement, message)).collect();
@@ -71,16 +75,20 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         statement: &'a Statement,
         message: ParamScope<'_>,
-    ) -> Result<Vec<PathStep>, Reported> {
+    ) -> Result<Vec<ActionPathStep>, Reported> {
         let place = statement.span;
         match &statement.kind {
             StatementKind::Assign(updates) => {
                 let (to, _, fits) = self.check_updates(updates, message.cloned())?;
-                Ok(fits.map(PathStep::Fit).into_iter().chain([PathStep::Assign(to, place)]).collect())
+                Ok(fits
+                    .map(ActionPathStep::Fit)
+                    .into_iter()
+                    .chain([ActionPathStep::Assign(to, place)])
+                    .collect())
             }
             StatementKind::Choice(branches) => {
                 let ways: Vec<_> = branches.iter().map(|branch| self.lower_branch(branch, message)).collect();
-                Ok(vec![PathStep::Choose(ways.into_iter().collect::<Result<_, _>>()?, place)])
+                Ok(vec![ActionPathStep::Choose(ways.into_iter().collect::<Result<_, _>>()?, place)])
             }
             StatementKind::If(arms, otherwise) => self.conditional(arms, otherwise.as_ref(), message, place),
             StatementKind::Local(local) => self.declare_local(local, message, place),
@@ -92,7 +100,7 @@ impl<'a> Lowering<'a, '_> {
                 let body = self.block(body, message);
                 self.leave_scope(scope);
                 let ((items, _, fits), var, body) = (over?, var?, body?);
-                Ok(vec![fits, PathStep::Each { var, items, body, place }])
+                Ok(vec![fits, ActionPathStep::Each { var, items, body, place }])
             }
         }
     }
@@ -119,8 +127,8 @@ impl<'a> Lowering<'a, '_> {
         otherwise: Option<&'a StatementBlock>,
         message: ParamScope<'_>,
         place: Span,
-    ) -> Result<Vec<PathStep>, Reported> {
-        let (mut ways, mut not_yet): (Vec<ActionBranch>, Vec<PathStep>) = (Vec::new(), Vec::new());
+    ) -> Result<Vec<ActionPathStep>, Reported> {
+        let (mut ways, mut not_yet): (Vec<ActionBranch>, Vec<ActionPathStep>) = (Vec::new(), Vec::new());
         let mut complete = Ok(());
         for (condition, body) in arms {
             let scope = self.scope();
@@ -137,14 +145,14 @@ impl<'a> Lowering<'a, '_> {
             let (fails, fits) = (self.cx.pool.not(asked.holds), asked.fits);
             let steps = not_yet.iter().cloned().chain(asked.steps_if_true()).chain(body).collect();
             ways.push(ActionBranch { name: None, steps });
-            not_yet.extend([PathStep::Require(fails), PathStep::Fit(fits)]);
+            not_yet.extend([ActionPathStep::Require(fails), ActionPathStep::Fit(fits)]);
         }
         let last = match otherwise {
             Some(block) => self.block(block, message),
             None => Ok(Vec::new()),
         };
         ways.push(ActionBranch { name: None, steps: not_yet.into_iter().chain(last?).collect() });
-        complete.map(|()| vec![PathStep::Choose(ways, place)])
+        complete.map(|()| vec![ActionPathStep::Choose(ways, place)])
     }
 
     /// Checks a condition; the names of its patterns stay bound.
@@ -191,7 +199,7 @@ impl<'a> Lowering<'a, '_> {
         local: &'a BlockName,
         message: ParamScope<'_>,
         place: Span,
-    ) -> Result<Vec<PathStep>, Reported> {
+    ) -> Result<Vec<ActionPathStep>, Reported> {
         let BlockName { name, ty, value, is_variable } = local;
         let sort = ty.as_ref().map(|ty| self.cx.resolve_sort(ty)).transpose();
         let (term, fits) = self.cx.check_at(ExprContext::Update, message.cloned(), |cx| match sort? {
@@ -213,7 +221,7 @@ impl<'a> Lowering<'a, '_> {
         });
         let var = self.name_local(name, sort, *is_variable, message)?;
         let fits = self.cx.pool.and(fits);
-        Ok(vec![PathStep::Fit(fits), PathStep::Assign(vec![(var, term)], place)])
+        Ok(vec![ActionPathStep::Fit(fits), ActionPathStep::Assign(vec![(var, term)], place)])
     }
 
     /// Declares a new name, which must not stand for anything else.
@@ -257,7 +265,7 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         range: &'a LoopRange,
         message: ParamScope<'_>,
-    ) -> Result<(Term, Sort, PathStep), Reported> {
+    ) -> Result<(Term, Sort, ActionPathStep), Reported> {
         match range {
             LoopRange::Numbers(lo, hi) => self.number_list(lo, hi),
             LoopRange::Items(of) => {
@@ -265,13 +273,13 @@ impl<'a> Lowering<'a, '_> {
                     self.cx.check_at(ExprContext::Update, message.cloned(), |cx| cx.infer(of, None));
                 let (items, sort) = self.members_of(term?, of.span)?;
                 let fits = self.cx.pool.and(fits);
-                Ok((items, sort, PathStep::Fit(fits)))
+                Ok((items, sort, ActionPathStep::Fit(fits)))
             }
         }
     }
 
     /// Returns the numbers from `lo` to `hi` as a list, for a loop over them, with the sort of the loop variable.
-    fn number_list(&mut self, lo: &'a Expr, hi: &'a Expr) -> Result<(Term, Sort, PathStep), Reported> {
+    fn number_list(&mut self, lo: &'a Expr, hi: &'a Expr) -> Result<(Term, Sort, ActionPathStep), Reported> {
         let (bounds, _) =
             self.cx.check_at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (first, last) = (bounds.0?, bounds.1?);
@@ -284,7 +292,7 @@ impl<'a> Lowering<'a, '_> {
         let numbers: Vec<Term> = (first..=last).map(|n| self.cx.pool.int(n)).collect();
         let id = self.cx.pool.list_of(Sort::Int);
         let sort = if first <= last { Sort::Range { lo: first, hi: last } } else { Sort::Int };
-        let always = PathStep::Fit(self.cx.pool.tt());
+        let always = ActionPathStep::Fit(self.cx.pool.tt());
         Ok((self.cx.pool.list(id, numbers), sort, always))
     }
 

@@ -28,7 +28,7 @@ const MAX_LOOKED_AT: usize = 64;
 
 /// A step of a path.
 #[derive(Clone, Debug)]
-pub(super) enum PathStep {
+pub(super) enum ActionPathStep {
     /// A condition of the author, without which the path is not enabled.
     Require(Term),
     /// The condition that a value fits its type, or that an item exists, without which the path is not enabled.
@@ -38,14 +38,14 @@ pub(super) enum PathStep {
     /// A choice of one branch.
     Choose(Vec<ActionBranch>, Span),
     /// A loop: the body once for each item of a list.
-    Each { var: VarId, items: Term, body: Vec<PathStep>, place: Span },
+    Each { var: VarId, items: Term, body: Vec<ActionPathStep>, place: Span },
 }
 
 /// A branch of a choice.
 #[derive(Clone, Debug)]
 pub(super) struct ActionBranch {
     pub(super) name: Option<String>,
-    pub(super) steps: Vec<PathStep>,
+    pub(super) steps: Vec<ActionPathStep>,
 }
 
 /// A path: its guard over the state before and the parameters, and its effect.
@@ -80,7 +80,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         mut self,
         condition: Term,
         named: Vec<(VarId, Term)>,
-        steps: &[PathStep],
+        steps: &[ActionPathStep],
     ) -> Result<Vec<ActionPath>, Reported> {
         let (guard, fits, store) = (vec![condition], Vec::new(), named.into_iter().collect());
         let start = ActionPath { name: self.name.to_owned(), guard, fits, store };
@@ -95,7 +95,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     /// Takes every path through `steps`; a choice makes several of one.
     fn through(
         &mut self,
-        steps: &[PathStep],
+        steps: &[ActionPathStep],
         mut paths: Vec<ActionPath>,
     ) -> Result<Vec<ActionPath>, Reported> {
         for step in steps {
@@ -110,21 +110,25 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     }
 
     /// Returns the continuations of `path` after `step`.
-    fn step_paths(&mut self, step: &PathStep, mut path: ActionPath) -> Result<Vec<ActionPath>, Reported> {
+    fn step_paths(
+        &mut self,
+        step: &ActionPathStep,
+        mut path: ActionPath,
+    ) -> Result<Vec<ActionPath>, Reported> {
         self.n_steps += 1;
         self.few_enough(0, step)?;
         match step {
-            PathStep::Require(term) => {
+            ActionPathStep::Require(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.guard.push(term);
                 Ok(self.unless_refuted(path, term))
             }
-            PathStep::Fit(term) => {
+            ActionPathStep::Fit(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.fits.push(term);
                 Ok(self.unless_refuted(path, term))
             }
-            PathStep::Assign(to, place) => {
+            ActionPathStep::Assign(to, place) => {
                 // Simultaneous: all right sides are read before any variable changes.
                 let values: Vec<Term> =
                     to.iter().map(|&(_, term)| self.cx.pool.substitute(term, &path.store)).collect();
@@ -134,7 +138,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
                 }
                 Ok(vec![path])
             }
-            PathStep::Choose(ways, _) => {
+            ActionPathStep::Choose(ways, _) => {
                 let mut after = Vec::new();
                 for way in ways {
                     let mut path = path.clone();
@@ -144,7 +148,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
                 }
                 Ok(after)
             }
-            PathStep::Each { var, items, body, place } => {
+            ActionPathStep::Each { var, items, body, place } => {
                 let mut paths = Vec::new();
                 let items = self.known_items(*items, &path, *place)?;
                 paths.push(path);
@@ -194,13 +198,15 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
             .collect())
     }
 
-    fn few_enough(&mut self, n_paths: usize, step: &PathStep) -> Result<(), Reported> {
+    fn few_enough(&mut self, n_paths: usize, step: &ActionPathStep) -> Result<(), Reported> {
         if n_paths <= MAX_PATHS && self.n_steps <= MAX_ACTION_STEPS {
             return Ok(());
         }
         let place = match step {
-            PathStep::Assign(_, place) | PathStep::Choose(_, place) | PathStep::Each { place, .. } => *place,
-            PathStep::Require(_) | PathStep::Fit(_) => self.action,
+            ActionPathStep::Assign(_, place)
+            | ActionPathStep::Choose(_, place)
+            | ActionPathStep::Each { place, .. } => *place,
+            ActionPathStep::Require(_) | ActionPathStep::Fit(_) => self.action,
         };
         let message = if n_paths > MAX_PATHS {
             format!("action `{}` has more than {MAX_PATHS} paths", self.name)

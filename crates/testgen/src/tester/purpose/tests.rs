@@ -1,6 +1,7 @@
 //! Every branch of \[BT19] Algorithm 1, on the adder of its Examples 4, 17 and 18.
 
 use ioxide_lang::{LoadOptions, load};
+use ioxide_model::goal::PathStep;
 use ioxide_model::source::Sources;
 use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::solver::{NoSolver, Solver};
@@ -32,7 +33,8 @@ fn follow(
     let file = sources.add("test.iox", text);
     let mut model = load(&sources, file, &LoadOptions::default()).model.unwrap();
     let mut cx = Ctx::new(&mut model, solver);
-    let path: Vec<SwitchId> = path.iter().map(|label| cx.sts.switch_named(label).unwrap()).collect();
+    let step = |label: &&str| cx.sts.switch_named(label).map_or(PathStep::Quiet, PathStep::Take);
+    let path: Vec<PathStep> = path.iter().map(step).collect();
     let purpose = TestPurpose::from_path(&mut cx, "test".into(), &path).unwrap();
     let mut tester = PurposeGuided::new(purpose, 1);
     tester.start(1);

@@ -1,8 +1,10 @@
 //! The expected verdicts of a case, by enumeration of values and of multiples of half a second.
 
 #![allow(dead_code, reason = "not every test uses everything here")]
+#![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
 use ioxide_model::concrete::{self, ConcreteState};
+use ioxide_model::goal::PathStep;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, Model, Switch, SwitchId};
 use ioxide_model::valuation::Valuation;
@@ -33,7 +35,7 @@ pub enum Expected {
 /// The path of a model with the states after the observations so far.
 pub struct Oracle<'m> {
     model: &'m Model,
-    path: &'m [SwitchId],
+    path: &'m [PathStep],
     timeout: i64,
     at: usize,
     /// The states that the model may be in, one per value at start that fits the observations.
@@ -41,7 +43,7 @@ pub struct Oracle<'m> {
 }
 
 impl<'m> Oracle<'m> {
-    pub fn new(model: &'m Model, path: &'m [SwitchId], timeout: i64) -> Self {
+    pub fn new(model: &'m Model, path: &'m [PathStep], timeout: i64) -> Self {
         let states = (0..3).map(|unknown| initial(model, unknown)).collect();
         Self { model, path, timeout, at: 0, states }
     }
@@ -69,8 +71,11 @@ impl<'m> Oracle<'m> {
 
     fn message(&self, delay: i64, gate: GateId, values: &[Value]) -> Expected {
         let sts = &self.model.sts;
-        let step = self.path[self.at];
-        let after = self.after(&self.states, step, delay, gate, values);
+        let step = self.path[self.at].switch();
+        let after = match step {
+            Some(step) => self.after(&self.states, step, delay, gate, values),
+            None => Vec::new(),
+        };
         if sts.gates[gate].kind == GateKind::Input {
             let follows = after.iter().any(|state| self.can_follow(state, &self.path[self.at + 1..]));
             return if follows { Expected::Onwards } else { Expected::Nowhere };
@@ -83,8 +88,7 @@ impl<'m> Oracle<'m> {
                 false => Expected::OffPath,
             };
         }
-        let loc = sts.switches[step].source;
-        let mut others = sts.switches_from(loc).filter(|(id, _)| *id != step);
+        let mut others = sts.switches_from(self.states[0].loc).filter(|(id, _)| Some(*id) != step);
         if others.any(|(id, _)| !self.after(&self.states, id, delay, gate, values).is_empty()) {
             return Expected::Specified;
         }
@@ -92,14 +96,19 @@ impl<'m> Oracle<'m> {
     }
 
     fn silence(&self, delay: i64) -> Expected {
+        if self.path[self.at] == PathStep::Quiet {
+            let mut after = self.after_silence(delay).into_iter();
+            if after.any(|state| self.can_follow(&state, &self.path[self.at + 1..])) {
+                let is_last = self.at + 1 == self.path.len();
+                return if is_last { Expected::Pass } else { Expected::Onwards };
+            }
+        }
         let later = self.states.iter().any(|state| {
             (delay..=delay + HORIZON)
                 .step_by(5)
                 .any(|at| self.speaks(state, at, |kind| kind != GateKind::Input))
         });
-        let quiet = self.states.iter().any(|state| {
-            (0..=HORIZON).step_by(5).all(|at| !self.speaks(state, at, |kind| kind == GateKind::Output))
-        });
+        let quiet = self.states.iter().any(|state| self.is_quiescent(state));
         if later || quiet { Expected::IncDur } else { Expected::FailDur }
     }
 
@@ -108,9 +117,27 @@ impl<'m> Oracle<'m> {
         messages(self.model, state, at, wanted).next().is_some()
     }
 
+    /// Returns whether no output can come in `state`, now or later.
+    fn is_quiescent(&self, state: &ConcreteState) -> bool {
+        (0..=HORIZON).step_by(5).all(|at| !self.speaks(state, at, |kind| kind == GateKind::Output))
+    }
+
+    /// The states after silence for so long.
+    fn after_silence(&self, delay: i64) -> Vec<ConcreteState> {
+        let silent = self.states.iter().filter(|state| self.is_quiescent(state));
+        silent.map(|state| concrete::advance_clocks(&self.model.sts, state, &seconds(delay))).collect()
+    }
+
     /// Returns whether `rest` can be taken from `state`.
-    fn can_follow(&self, state: &ConcreteState, rest: &[SwitchId]) -> bool {
-        let Some((&id, more)) = rest.split_first() else { return true };
+    fn can_follow(&self, state: &ConcreteState, rest: &[PathStep]) -> bool {
+        let Some((&step, more)) = rest.split_first() else { return true };
+        let PathStep::Take(id) = step else {
+            let after = |delay| concrete::advance_clocks(&self.model.sts, state, &seconds(delay));
+            return self.is_quiescent(state)
+                && (self.timeout..=self.timeout + HORIZON)
+                    .step_by(5)
+                    .any(|delay| self.can_follow(&after(delay), more));
+        };
         let switch = &self.model.sts.switches[id];
         (0..=HORIZON).step_by(5).any(|delay| {
             choices(self.model.sts.gates[switch.gate].fields.len()).into_iter().any(|values| {
@@ -138,19 +165,34 @@ impl<'m> Oracle<'m> {
 
     /// Takes the next step of the path.
     pub fn advance(&mut self, delay: i64, event: &CaseEvent) {
-        if let CaseEvent::Message(gate, values) = event {
-            self.states = self.after(&self.states, self.path[self.at], delay, *gate, values);
-            self.at += 1;
-        }
+        self.states = match (event, self.path[self.at]) {
+            (CaseEvent::Message(gate, values), PathStep::Take(id)) => {
+                self.after(&self.states, id, delay, *gate, values)
+            }
+            (CaseEvent::Silence, PathStep::Quiet) => self.after_silence(delay),
+            _ => panic!("{event:?} leaves the path"),
+        };
+        self.at += 1;
     }
 
     /// Returns whether some trace takes the path up to `step`, and `step` or `other` by different values at start.
     pub fn has_common_trace(&self, step: usize, other: SwitchId) -> bool {
-        self.common(&self.states, &self.path[..step], self.path[step], other)
+        let at_step = self.path[step].switch().expect("silence is no switch");
+        self.common(&self.states, &self.path[..step], at_step, other)
     }
 
-    fn common(&self, states: &[ConcreteState], rest: &[SwitchId], step: SwitchId, other: SwitchId) -> bool {
-        let id = rest.first().copied().unwrap_or(step);
+    fn common(&self, states: &[ConcreteState], rest: &[PathStep], step: SwitchId, other: SwitchId) -> bool {
+        let id = match rest.split_first() {
+            None => step,
+            Some((PathStep::Take(id), _)) => *id,
+            Some((PathStep::Quiet, more)) => {
+                return (self.timeout..=self.timeout + HORIZON).step_by(5).any(|delay| {
+                    let next =
+                        Self { states: states.to_vec(), path: self.path, ..*self }.after_silence(delay);
+                    !next.is_empty() && self.common(&next, more, step, other)
+                });
+            }
+        };
         let gate = self.model.sts.switches[id].gate;
         (0..=HORIZON).step_by(5).any(|delay| {
             choices(self.model.sts.gates[gate].fields.len()).into_iter().any(|values| {
@@ -200,10 +242,13 @@ impl<'m> System<'m> {
         possible.into_iter().nth(choice).unwrap_or((timeout, CaseEvent::Silence))
     }
 
-    /// Follows the message; `None` if no switch takes it.
+    /// Follows the message or the silence; `None` if no switch takes it.
     pub fn take(&mut self, delay: &Rational, event: &CaseEvent) -> Option<()> {
-        let CaseEvent::Message(gate, values) = event else { return None };
         let tenths = (delay * Rational::from(10)).floor().to_i64()?;
+        let CaseEvent::Message(gate, values) = event else {
+            self.state = concrete::advance_clocks(&self.model.sts, &self.state, delay);
+            return Some(());
+        };
         let switches = self.model.sts.switches_from(self.state.loc);
         let mut next = switches
             .filter(|(_, switch)| switch.gate == *gate)

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "not every test uses everything here")]
 
+use ioxide_model::goal::PathStep;
 use ioxide_model::sts::{GateKind, Model, SwitchId};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -113,6 +114,15 @@ pub fn path(rng: &mut ChaCha8Rng, model: &Model) -> Option<Vec<SwitchId>> {
         path.pop();
     }
     None
+}
+
+/// `path` with silences put in.
+pub fn with_silences(rng: &mut ChaCha8Rng, path: &[SwitchId]) -> Vec<PathStep> {
+    let mut steps = PathStep::taking(path);
+    for _ in 0..rng.random_range(1..3) {
+        steps.insert(rng.random_range(0..=steps.len()), PathStep::Quiet);
+    }
+    steps
 }
 
 /// A timing fault.
