@@ -2,8 +2,14 @@
 //!
 //! A mutant of an example, written into the text of the example, is the wrong model; the original is played as the
 //! system. Default campaigns with different seeds are recorded. A mutant counts if one of them fails: otherwise there
-//! is nothing to repair. Then `repair` gets the records, and its proposals are compared with the original by `conform`,
-//! in both directions; what is not proved equal is counted as different.
+//! is nothing to repair. A mutant with two changes counts if the runs show both: undoing one of them does not explain
+//! every run. Otherwise no repair could know of the other. Then `repair` gets the records, and its proposals are
+//! compared with the original by `conform`, in both directions; what is not proved equal is counted as different.
+//!
+//! `IOXIDE_REPAIR_DETAILS=1` prints a line for every mutant; `IOXIDE_REPAIR_RUNS=FOLDER` keeps the recorded campaigns
+//! there and takes those that it finds, so that another measurement repairs the same runs. With
+//! `IOXIDE_REPAIR_KEEP_GOING=1`, one more campaign of a thousand steps goes on after failures: a default campaign ends
+//! at its first one, which hides all others.
 
 mod text;
 
@@ -18,10 +24,12 @@ use ioxide_cli::commands::repair::{compile, read_runs};
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::{limit, solver};
+use ioxide_model::number::Int;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Switch};
 use ioxide_model::term::{Term, TermNode};
+use ioxide_model::value::Value;
 use ioxide_repair::{RepairError, RepairRequest, Repairs, find_repairs, has_failing_run};
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::import::join;
@@ -34,8 +42,10 @@ use serde_json::{Value as Json, json};
 use super::embedded::load_text;
 use super::statistics::median;
 
-/// The examples, by name, whose mutants are the wrong models.
+/// The examples, by name, whose mutants are the wrong models; those with the fewest mutants first.
 const MODELS: [(&str, &str); 12] = [
+    ("tokens", include_str!("../../../examples/learn/tokens.iox")),
+    ("ticker", include_str!("../../../examples/ticker.iox")),
     ("adder", include_str!("../../../examples/adder.iox")),
     ("slot-machine", include_str!("../../../examples/slot-machine.iox")),
     ("brp", include_str!("../../../examples/brp/spec.iox")),
@@ -44,19 +54,21 @@ const MODELS: [(&str, &str); 12] = [
     ("meter", include_str!("../../../examples/fsm/meter.iox")),
     ("queue", include_str!("../../../examples/data/queue.iox")),
     ("login", include_str!("../../../examples/learn/login.iox")),
-    ("tokens", include_str!("../../../examples/learn/tokens.iox")),
     ("lock", include_str!("../../../examples/faults/lock-not-reset/model.iox")),
     ("capacity", include_str!("../../../examples/faults/one-above-capacity/model.iox")),
-    ("ticker", include_str!("../../../examples/ticker.iox")),
 ];
 /// The number of mutants with one change, and the divisor that gives that with two, as the aim is stated.
 const SINGLE: u64 = 300;
 const DOUBLE_SHARE: u64 = 5;
 /// The number of default campaigns that are recorded for each mutant. Chosen by feel: each ends at its first failure.
 const CAMPAIGNS: u64 = 5;
+/// The number of steps of a campaign that goes on after failures. Chosen by feel: it has a hundred runs or so.
+const LONG_STEPS: &str = "1000";
 /// The number of campaigns without a failure after which a mutant counts as unnoticed. Chosen by feel: they take most
 /// of the time.
 const UNNOTICED_AFTER: u64 = 1;
+/// The outcome of campaigns that is written beside their records.
+const FAILED: &str = "failed";
 /// The number of proposals among which the original is to be.
 const PROPOSALS: usize = 3;
 /// The time for one repair.
@@ -70,6 +82,8 @@ struct RepairRow {
     /// The mutants that were tried, those among them that no campaign told from the original, and that no text has.
     tried: usize,
     unnoticed: usize,
+    /// The mutants with two changes of which the runs show one only.
+    half_shown: usize,
     failing: usize,
     first: usize,
     among: usize,
@@ -87,11 +101,12 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let wanted: Vec<_> = wanted.collect();
     let mut rows = Vec::new();
     for (kind, total) in [("single", single), ("double", single / DOUBLE_SHARE)] {
+        let mut left = total;
         for (at, (name, text)) in wanted.iter().enumerate() {
-            // As equal shares as whole numbers allow.
-            let share =
-                total * (at as u64 + 1) / wanted.len() as u64 - total * at as u64 / wanted.len() as u64;
+            // As equal shares as whole numbers allow; small models, which come first, may have fewer mutants.
+            let share = left.div_ceil((wanted.len() - at) as u64);
             let row = measure(args, (name, text), kind == "double", share)?;
+            left -= row.failing as u64;
             rows.push((kind, *name, row));
         }
     }
@@ -122,12 +137,21 @@ fn measure(
         progress.tick(|| format!("{name}: {} of {share} mutants", row.failing));
         let Some(wrong) = text::written(&mut original, text, &mutant) else { continue };
         row.tried += 1;
-        let folder = tempfile::tempdir()?;
-        if !record_campaigns(folder.path(), text, &wrong)? {
+        let temporary = tempfile::tempdir()?;
+        let goes_on = std::env::var_os("IOXIDE_REPAIR_KEEP_GOING").is_some();
+        let folder = match std::env::var_os("IOXIDE_REPAIR_RUNS") {
+            Some(kept) => Path::new(&kept).join(if goes_on { "on" } else { "" }).join(name).join(&mutant.id),
+            None => temporary.path().to_owned(),
+        };
+        if !record_campaigns(&folder, (text, &wrong), goes_on)? {
             row.unnoticed += 1;
             continue;
         }
-        let verdict = row.repair(args, folder.path(), &original, &wrong)?;
+        if is_double && !shows_both(args, (&mut original, text), &mutant, &folder)? {
+            row.half_shown += 1;
+            continue;
+        }
+        let verdict = row.repair(args, &folder, &original, &wrong)?;
         if std::env::var_os("IOXIDE_REPAIR_DETAILS").is_some() {
             eprintln!("{name} {}: {verdict}", mutant.id);
         }
@@ -153,12 +177,21 @@ fn sample(model: &mut Model, is_double: bool, seed: u64) -> Vec<Mutant> {
     order.into_iter().filter_map(|at| slots[at].take()).collect()
 }
 
-/// Records default campaigns against the original as the system; returns whether one of them failed.
-fn record_campaigns(folder: &Path, original: &str, wrong: &str) -> Result<bool, CliError> {
+/// Records default campaigns against the original as the system, and if it `goes_on` a short one that goes on after
+/// failures; returns whether one of them failed.
+fn record_campaigns(folder: &Path, (original, wrong): (&str, &str), goes_on: bool) -> Result<bool, CliError> {
+    let outcome = folder.join("outcome");
+    let is_kept = std::fs::read_to_string(folder.join("wrong.iox")).is_ok_and(|kept| kept == wrong);
+    if let Some(outcome) = std::fs::read_to_string(&outcome).ok().filter(|_| is_kept) {
+        return Ok(outcome == FAILED);
+    }
+    std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join("original.iox"), original)?;
     std::fs::write(folder.join("wrong.iox"), wrong)?;
     let mut has_failed = false;
-    for seed in 1..=CAMPAIGNS {
+    for seed in 1..=CAMPAIGNS + u64::from(goes_on) {
+        let more: &[&str] =
+            if seed > CAMPAIGNS { &["--keep-going", "--no-shrink", "--steps", LONG_STEPS] } else { &[] };
         let status = Command::new(std::env::current_exe()?)
             .args([
                 "test",
@@ -170,6 +203,7 @@ fn record_campaigns(folder: &Path, original: &str, wrong: &str) -> Result<bool, 
                 "--no-regressions",
             ])
             .args(["--seed", &seed.to_string()])
+            .args(more)
             .current_dir(folder)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -179,7 +213,28 @@ fn record_campaigns(folder: &Path, original: &str, wrong: &str) -> Result<bool, 
             break;
         }
     }
+    std::fs::write(&outcome, if has_failed { FAILED } else { "passed" })?;
     Ok(has_failed)
+}
+
+/// Returns whether the runs in `folder` show both changes of a mutant: neither alone undone explains all of them.
+fn shows_both(
+    args: &BenchArgs,
+    (model, text): (&mut Model, &str),
+    mutant: &Mutant,
+    folder: &Path,
+) -> Result<bool, CliError> {
+    let runs = read_runs(&[folder.join("runs").display().to_string()])?.runs;
+    for edit in &mutant.edits {
+        let one = Mutant { id: mutant.id.clone(), edits: vec![edit.clone()] };
+        let Some(wrong) = text::written(model, text, &one) else { continue };
+        let mut left = load_text("left.iox", &wrong)?;
+        let mut solver = solver::make(&args.solver)?;
+        if !has_failing_run(&mut left, &mut *solver, &runs).unwrap_or(true) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl RepairRow {
@@ -267,6 +322,7 @@ impl RepairRow {
             "median_seconds": if self.seconds.is_empty() { None } else { Some(median(&self.seconds)) },
             "longest_seconds": self.seconds.iter().copied().fold(0.0, f64::max),
             "mutants_that_no_campaign_noticed": self.unnoticed,
+            "mutants_of_which_one_change_shows": self.half_shown,
         })
     }
 }
@@ -288,7 +344,10 @@ fn is_same_model(one: &Model, other: &Model) -> bool {
             let mut guard: Vec<String> = facts.iter().map(|&fact| fact_text(&model, fact)).collect();
             guard.sort_unstable();
             let guard = guard.join(" && ");
-            let free = Switch { guard: model.pool.tt(), label: "".into(), ..switch.clone() };
+            let mut update = switch.update.clone();
+            // Assignments of one transition happen at once: their order means nothing.
+            update.sort_by_key(|(var, _)| *var);
+            let free = Switch { guard: model.pool.tt(), label: "".into(), update, ..switch.clone() };
             all.push(format!("{} when {guard}", show_switch(&model, &free)));
         }
         all.sort_unstable();
@@ -305,6 +364,18 @@ fn fact_text(model: &Model, fact: Term) -> String {
             sides.sort_unstable();
             sides.join(" == ")
         }
+        // Whole numbers: `n < 4` is `n <= 3`.
+        TermNode::Lt(a, b) => match [a, b].map(|side| model.pool.as_value(side)) {
+            [_, Some(Value::Int(most))] => {
+                let most = model.pool.show_value(&Value::Int(most + Int::from(-1)));
+                format!("{} <= {most}", model.pool.show(a))
+            }
+            [Some(Value::Int(least)), _] => {
+                let least = model.pool.show_value(&Value::Int(least + Int::from(1)));
+                format!("{least} <= {}", model.pool.show(b))
+            }
+            _ => model.pool.show(fact).to_string(),
+        },
         _ => model.pool.show(fact).to_string(),
     }
 }
@@ -327,8 +398,17 @@ fn is_conforming(args: &BenchArgs, imp: &Model, spec: &Model) -> Result<bool, Cl
 fn show_rows(out: &mut impl Write, rows: &[(&str, &str, RepairRow)]) -> io::Result<()> {
     writeln!(
         out,
-        "{:8} {:14} {:>8} {:>6} {:>12} {:>12} {:>8} {:>9} {:>9}",
-        "mutants", "model", "failing", "first", "among three", "no proposal", "median", "longest", "breaking"
+        "{:8} {:14} {:>8} {:>6} {:>12} {:>12} {:>8} {:>9} {:>9} {:>10}",
+        "mutants",
+        "model",
+        "failing",
+        "first",
+        "among three",
+        "no proposal",
+        "median",
+        "longest",
+        "breaking",
+        "one shown"
     )?;
     for kind in ["single", "double"] {
         let mut total = RepairRow::default();
@@ -339,6 +419,7 @@ fn show_rows(out: &mut impl Write, rows: &[(&str, &str, RepairRow)]) -> io::Resu
             total.among += row.among;
             total.without += row.without;
             total.broken += row.broken;
+            total.half_shown += row.half_shown;
             total.seconds.extend(&row.seconds);
         }
         show_row(out, kind, "all", &total)?;
@@ -353,7 +434,7 @@ fn show_row(out: &mut impl Write, kind: &str, name: &str, row: &RepairRow) -> io
     let usual = if row.seconds.is_empty() { 0.0 } else { median(&row.seconds) };
     writeln!(
         out,
-        "{kind:8} {name:14} {:>8} {:>6} {:>12} {:>12} {usual:>6.1} s {longest:>7.1} s {:>9}",
-        row.failing, row.first, row.among, row.without, row.broken
+        "{kind:8} {name:14} {:>8} {:>6} {:>12} {:>12} {usual:>6.1} s {longest:>7.1} s {:>9} {:>10}",
+        row.failing, row.first, row.among, row.without, row.broken, row.half_shown
     )
 }

@@ -117,6 +117,25 @@ fn load_named_model(
     }
 }
 
+/// Returns the evidence about the first failure of the record at `path`; none if nothing failed, or the model cannot
+/// be had any more as it was.
+pub fn evidence_of(
+    path: &str,
+    started: Option<&CampaignStarted>,
+    model: Option<&str>,
+    failed: u64,
+) -> Vec<String> {
+    if failed == 0 {
+        return Vec::new();
+    }
+    let Ok((_, _, spec)) = load_named_model(started, model) else { return Vec::new() };
+    let labels = spec.sts.switches.iter().map(|switch| switch.label.to_string());
+    if started.is_some_and(|told| !labels.eq(told.switches.iter().cloned())) {
+        return Vec::new();
+    }
+    facts_of_record(path, &spec).iter().map(TriageFact::text).collect()
+}
+
 fn add_model(
     page: &mut ReportPage,
     campaign: &CampaignPage,

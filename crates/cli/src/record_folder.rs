@@ -12,12 +12,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
+use ioxide_model::sts::Model;
 use ioxide_record::event::{Event, EventKind};
 use ioxide_record::reporter::Reporter;
+use ioxide_repair::TriageFact;
 use ioxide_report::junit::JunitReport;
 use ioxide_report::markdown::MarkdownReport;
 use ioxide_run::thinned_record::{KeptRuns, ThinnedRecorder};
 
+use crate::commands::test::hint;
 use crate::exit::{CliError, ExitStatus};
 use crate::record;
 use crate::write;
@@ -34,6 +37,8 @@ pub struct RecordFolder {
     trouble: Arc<OnceLock<String>>,
     /// The runs that the record keeps whole.
     kept: KeptRuns,
+    /// The model that was tested, for the evidence about failures.
+    model: Option<Arc<Model>>,
     /// Held until the end.
     _lock: File,
 }
@@ -50,6 +55,7 @@ impl RecordFolder {
             record: record::next(folder),
             trouble: Arc::default(),
             kept: KeptRuns::default(),
+            model: None,
             _lock: lock,
         })
     }
@@ -57,6 +63,11 @@ impl RecordFolder {
     /// Keeps these runs whole.
     pub fn keep_runs(self, kept: KeptRuns) -> Self {
         Self { kept, ..self }
+    }
+
+    /// Adds the evidence about the first failure to the reports: `model` is the one that is tested.
+    pub fn with_evidence(self, model: &Model) -> Self {
+        Self { model: Some(Arc::new(model.clone())), ..self }
     }
 
     /// The folder.
@@ -90,6 +101,7 @@ impl RecordFolder {
             junit: Some(JunitReport::new(aside(JUNIT)?)),
             markdown: Some(MarkdownReport::new(aside(SUMMARY)?, self.record.display().to_string())),
             record: self.record.clone(),
+            model: self.model.clone(),
             trouble: Arc::clone(&self.trouble),
         }))
     }
@@ -145,6 +157,7 @@ struct RecordReporter {
     junit: Option<JunitReport<AsideFile>>,
     markdown: Option<MarkdownReport<AsideFile>>,
     record: PathBuf,
+    model: Option<Arc<Model>>,
     trouble: Arc<OnceLock<String>>,
 }
 
@@ -152,6 +165,16 @@ impl RecordReporter {
     /// Writes an event to the record and the other reports; the last event completes these.
     fn tell(&mut self, event: &Event) -> io::Result<()> {
         self.recorder.event(event)?;
+        if let EventKind::CampaignFinished(told) = &event.event
+            && told.failed > 0
+            && let Some(model) = &self.model
+        {
+            // Read back: the record is complete now, and has no secrets in it.
+            let facts = hint::facts_of_record(&self.record.display().to_string(), model);
+            let facts: Vec<String> = facts.iter().map(TriageFact::text).collect();
+            self.junit.iter_mut().for_each(|junit| junit.set_evidence(facts.clone()));
+            self.markdown.iter_mut().for_each(|markdown| markdown.set_evidence(facts.clone()));
+        }
         self.junit.iter_mut().try_for_each(|junit| junit.event(event))?;
         self.markdown.iter_mut().try_for_each(|markdown| markdown.event(event))?;
         if matches!(event.event, EventKind::CampaignFinished(_)) {

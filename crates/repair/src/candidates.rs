@@ -18,18 +18,38 @@ pub(crate) use self::missing::strengthened;
 
 use crate::edit::TextEdit;
 use crate::failure::FailurePoint;
+use crate::samples::GuardSamples;
 use crate::scope::{ModelScope, TransitionPlace};
 
 /// Edits that may explain failures.
 #[derive(Clone, Debug)]
 pub(crate) struct EditCandidate {
     pub(crate) edits: Vec<TextEdit>,
+    /// The number of changes that it makes at once.
+    pub(crate) n_changes: usize,
     /// The cost: smaller is more likely.
     pub(crate) bits: f64,
     /// The change, for people.
     pub(crate) reason: String,
     /// The transition that was added, if it may still need a guard or updates.
     pub(crate) added: Option<AddedTransition>,
+}
+
+impl EditCandidate {
+    /// Returns both candidates made at once; `None` if they change the same bytes.
+    pub(crate) fn with(&self, other: &Self) -> Option<Self> {
+        let are_apart = |a: &TextEdit, b: &TextEdit| {
+            a.file != b.file || a.end < b.start || b.end < a.start || (a.end == b.start && a.start < b.start)
+        };
+        let is_possible = self.edits.iter().all(|a| other.edits.iter().all(|b| are_apart(a, b)));
+        is_possible.then(|| Self {
+            edits: self.edits.iter().chain(&other.edits).cloned().collect(),
+            n_changes: self.n_changes + other.n_changes,
+            bits: self.bits + other.bits,
+            reason: format!("{}; {}", self.reason, other.reason),
+            added: None,
+        })
+    }
 }
 
 /// A transition that a candidate adds.
@@ -60,7 +80,11 @@ impl Rewrite {
 }
 
 /// Returns the candidates of one model at a failure, those that touch what the model could do on the way to it.
-pub(crate) fn candidates(scope: &ModelScope<'_>, failure: &FailurePoint) -> Vec<EditCandidate> {
+pub(crate) fn candidates(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    samples: &GuardSamples,
+) -> Vec<EditCandidate> {
     let mut found = Vec::new();
     for place in scope.transitions() {
         let Some(distance) = failure.distance(scope.file, place.transition.span) else {
@@ -68,7 +92,7 @@ pub(crate) fn candidates(scope: &ModelScope<'_>, failure: &FailurePoint) -> Vec<
             continue;
         };
         let from = found.len();
-        transition::changes(scope, failure, place, &mut found);
+        transition::changes(scope, (failure, samples), place, &mut found);
         // Close to the failure is a little more likely.
         let far = (1.0 + distance as f64).log2().min(4.0) / 4.0;
         found[from..].iter_mut().for_each(|candidate| candidate.bits += far);
@@ -83,7 +107,13 @@ impl ModelScope<'_> {
     fn candidate(&self, rewrites: Vec<Rewrite>, reason: String) -> EditCandidate {
         let bits = rewrites.iter().map(|rewrite| rewrite.bits).sum();
         let edit = |it: Rewrite| TextEdit { file: self.file, start: it.start, end: it.end, text: it.text };
-        EditCandidate { edits: rewrites.into_iter().map(edit).collect(), bits, reason, added: None }
+        EditCandidate {
+            edits: rewrites.into_iter().map(edit).collect(),
+            n_changes: 1,
+            bits,
+            reason,
+            added: None,
+        }
     }
 
     /// Returns a transition as people name it: by its label, else by its message.

@@ -18,7 +18,7 @@ use ioxide_testgen::conform::{
 };
 
 use crate::ProposalEffect;
-use crate::runs::ReplayableRun;
+use crate::runs::DecodedRun;
 
 /// The number of product states of a comparison. Chosen by feel: small models are decided by far fewer.
 const MAX_PAIRS: usize = 3_000;
@@ -50,7 +50,7 @@ fn conforms(imp: &Model, spec: &Model, solver: &mut dyn Solver, halt: &Halt) -> 
 pub(crate) fn effect_of(
     old: &Model,
     new: &Model,
-    failing: &[&ReplayableRun],
+    failing: &[&DecodedRun<'_>],
     solver: &mut dyn Solver,
     halt: &Halt,
 ) -> ProposalEffect {
@@ -63,7 +63,7 @@ pub(crate) fn effect_of(
 fn first_new_trace(
     spec: &Model,
     imp: &Model,
-    failing: &[&ReplayableRun],
+    failing: &[&DecodedRun<'_>],
     solver: &mut dyn Solver,
     halt: &Halt,
 ) -> (Option<Vec<String>>, bool) {
@@ -71,7 +71,7 @@ fn first_new_trace(
     let Ok(joined) = join(&mut spec, imp) else { return (None, false) };
     // In the numbers of the specification: a recorded run says what is no news.
     let shown: Vec<Trace> =
-        failing.iter().filter_map(|run| run.read(&spec).ok()).map(|read| read.trace).collect();
+        failing.iter().filter_map(|run| run.labels_for(&spec).ok()).map(|read| read.trace.clone()).collect();
     let options = options(&spec);
     let mut cx = Ctx::new(&mut spec, solver);
     cx.run_within(halt, |cx| {

@@ -6,7 +6,7 @@ use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::term::TermNode;
-use ioxide_run::judge::judge_watching;
+use ioxide_run::judge::{judge_onwards, judge_watching};
 use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::{Belief, Ctx, Monitor, SwitchOffer, list_offers};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 
 use crate::RepairError;
 use crate::failure::{FailureCollector, FailurePoint};
-use crate::runs::ReplayableRun;
+use crate::runs::DecodedRun;
 
 /// The bits that a value costs that the model leaves open. Chosen by feel: about one of ten usual values.
 const OPEN_VALUE_BITS: f64 = 4.0;
@@ -49,21 +49,21 @@ impl RunJudgement {
 pub(crate) fn judge_run(
     model: &mut Model,
     solver: &mut dyn Solver,
-    run: &ReplayableRun,
+    run: &DecodedRun<'_>,
     halt: &Halt,
 ) -> Result<RunJudgement, RepairError> {
-    judge_with(model, solver, (run, halt), &mut |_, _, _, _| ())
+    judge_with(model, solver, (run, halt), None, &mut |_, _, _, _| ())
 }
 
 /// Judges a run and returns its failure; `None` if there is none.
 pub(crate) fn failure_of(
     model: &mut Model,
     solver: &mut dyn Solver,
-    run: &ReplayableRun,
+    run: &DecodedRun<'_>,
 ) -> Result<Option<FailurePoint>, RepairError> {
     let mut collector = FailureCollector::default();
     let mut labels: Vec<Label> = Vec::new();
-    let judged = judge_with(model, solver, (run, &Halt::default()), &mut |_, monitor, label, _| {
+    let judged = judge_with(model, solver, (run, &Halt::default()), None, &mut |_, monitor, label, _| {
         collector.note(monitor);
         labels.push(label.clone());
     })?;
@@ -88,10 +88,10 @@ impl PredictionCost {
         &mut self,
         model: &mut Model,
         solver: &mut dyn Solver,
-        run: &ReplayableRun,
+        run: &DecodedRun<'_>,
         halt: &Halt,
     ) -> Result<(), RepairError> {
-        let judged = judge_with(model, solver, (run, halt), &mut |cx, monitor, label, at| {
+        let judged = judge_with(model, solver, (run, halt), None, &mut |cx, monitor, label, at| {
             if at < MAX_PREDICTED {
                 self.add_observation(cx, monitor.belief(), label);
             }
@@ -116,20 +116,23 @@ impl PredictionCost {
     }
 }
 
-fn judge_with(
+/// Judges a run, from `start` on if that is given: the monitor before a label, and the position of that label.
+pub(crate) fn judge_with(
     model: &mut Model,
     solver: &mut dyn Solver,
-    (run, halt): (&ReplayableRun, &Halt),
+    (run, halt): (&DecodedRun<'_>, &Halt),
+    start: Option<(Monitor, usize)>,
     watch: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, &Label, usize),
 ) -> Result<RunJudgement, RepairError> {
-    let unfit = |reason| RepairError::UnfitRun { run: run.name.clone(), reason };
-    let read = run.read(model).map_err(unfit)?;
+    let read = run.labels_for(model)?;
     let mut cx = Ctx::new(model, solver);
     let labels = &read.trace.labels;
     let judged = cx.run_within(halt, |cx| {
-        judge_watching(cx, &read.trace, &read.config, &mut |cx, monitor, at| {
-            watch(cx, monitor, &labels[at], at);
-        })
+        let watch = &mut |cx: &mut Ctx<'_>, monitor: &Monitor, at: usize| watch(cx, monitor, &labels[at], at);
+        match start {
+            Some(start) => judge_onwards(cx, &read.trace, &read.config, start, watch),
+            None => judge_watching(cx, &read.trace, &read.config, watch),
+        }
     });
     Ok(RunJudgement {
         forbidden_at: judged.forbidden.is_some().then(|| judged.steps.saturating_sub(1)),

@@ -16,11 +16,15 @@ mod effect;
 mod evaluate;
 mod failure;
 mod layout;
+mod plausibility;
+mod replay;
 mod runs;
+mod samples;
 mod scope;
 mod search;
 mod triage;
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use ioxide_model::source::{FileId, Sources};
@@ -129,8 +133,10 @@ pub fn has_failing_run(
     solver: &mut dyn Solver,
     runs: &[ReplayableRun],
 ) -> Result<bool, RepairError> {
+    let base = Rc::new(model.clone());
     for run in runs {
-        if evaluate::judge_run(model, solver, run, &Halt::default())?.is_forbidden() {
+        let run = runs::DecodedRun::new(run, &base)?;
+        if evaluate::judge_run(model, solver, &run, &Halt::default())?.is_forbidden() {
             return Ok(true);
         }
     }

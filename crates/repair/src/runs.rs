@@ -1,11 +1,18 @@
 //! Recorded runs, in the form in which candidates are judged by them.
 
+use std::rc::Rc;
+
+use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
+use ioxide_model::sort::Sort;
 use ioxide_model::sts::Model;
+use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
 use ioxide_record::event::EventKind;
 use ioxide_record::format::Record;
-use ioxide_run::judge::{JudgeConfig, plain_trace};
+use ioxide_run::judge::{Inputs, JudgeConfig, plain_trace};
+
+use crate::RepairError;
 
 /// A run that was recorded: of a campaign, its smallest repetition, or lines that another program wrote.
 #[derive(Clone, Debug)]
@@ -26,10 +33,72 @@ enum RunSource {
 }
 
 /// The labels of a run as a model knows them, with the settings under which they are judged.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ReadRun {
     pub(crate) trace: Trace,
     pub(crate) config: JudgeConfig<'static>,
+}
+
+/// A run with its labels as one model knows them. Edits leave the messages as they are, so the labels of the model
+/// that is repaired are those of nearly every candidate: reading them anew would take longer than judging them.
+#[derive(Clone, Debug)]
+pub(crate) struct DecodedRun<'r> {
+    pub(crate) run: &'r ReplayableRun,
+    read: Rc<ReadRun>,
+    /// The model that the labels are of.
+    model: Rc<Model>,
+}
+
+impl<'r> DecodedRun<'r> {
+    /// Reads a run for `model`.
+    pub(crate) fn new(run: &'r ReplayableRun, model: &Rc<Model>) -> Result<Self, RepairError> {
+        let read =
+            run.read(model).map_err(|reason| RepairError::UnfitRun { run: run.name.clone(), reason })?;
+        Ok(Self { run, read: Rc::new(read), model: Rc::clone(model) })
+    }
+
+    /// Returns the labels as the model knows them that the run was read for.
+    pub(crate) fn labels(&self) -> &[Label] {
+        &self.read.trace.labels
+    }
+
+    /// Returns whether every label happened when it was seen, and came by one connection.
+    pub(crate) fn is_plain(&self) -> bool {
+        let config = &self.read.config;
+        config.inputs == Inputs::Taken
+            && config.connections.is_empty()
+            && config.ways.iter().all(Option::is_none)
+            && self.read.trace.forbidden_at.is_none_or(|at| at + 1 == self.read.trace.labels.len())
+    }
+
+    /// Returns the labels as `model` knows them.
+    pub(crate) fn labels_for(&self, model: &Model) -> Result<Rc<ReadRun>, RepairError> {
+        if has_same_messages(&self.model, model) {
+            return Ok(Rc::clone(&self.read));
+        }
+        Ok(Self::new(self.run, &Rc::new(model.clone()))?.read)
+    }
+}
+
+/// Returns whether both models have the same messages with the same types under the same numbers.
+fn has_same_messages(one: &Model, other: &Model) -> bool {
+    if one.sts.gates.len() != other.sts.gates.len() {
+        return false;
+    }
+    let sorts_of = |model: &Model, fields: &[VarId]| -> Vec<Sort> {
+        fields.iter().map(|&field| model.pool.var_info(field).sort).collect()
+    };
+    one.sts.gates.iter().zip(other.sts.gates.iter()).all(|(a, b)| {
+        let sorts = sorts_of(one, &a.fields);
+        let is_alike = a.name == b.name && a.kind == b.kind && sorts == sorts_of(other, &b.fields);
+        // Equal numbers of types mean nothing yet: what stands behind them is compared, the whole before its parts.
+        is_alike
+            && sorts.iter().flat_map(|&sort| one.pool.parts_of(sort)).all(|part| match part {
+                Sort::Data(id) => one.pool.data(id) == other.pool.data(id),
+                Sort::Collection(id) => one.pool.collection(id) == other.pool.collection(id),
+                Sort::Bool | Sort::Int | Sort::Range { .. } | Sort::Real | Sort::Str => true,
+            })
+    })
 }
 
 /// The runs of a record.

@@ -52,6 +52,10 @@ pub(crate) struct ModelScope<'a> {
     pub(crate) literals: FxHashMap<String, Vec<String>>,
     /// The conditions in guards, each a comparison or another question.
     pub(crate) atoms: Vec<WrittenExpr>,
+    /// The comparisons among them: both sides, the sign between them, and the whole.
+    pub(crate) compared: Vec<(String, String, String, WrittenExpr)>,
+    /// The values of constants that are whole numbers.
+    pub(crate) numbers: Vec<(String, i64)>,
     /// The values that updates assign, by variable.
     pub(crate) assigned: FxHashMap<String, Vec<WrittenExpr>>,
     /// The values that pins demand, by message and field.
@@ -88,6 +92,8 @@ impl<'a> ModelScope<'a> {
             states: Vec::new(),
             literals: FxHashMap::default(),
             atoms: Vec::new(),
+            compared: Vec::new(),
+            numbers: Vec::new(),
             assigned: FxHashMap::default(),
             pinned: FxHashMap::default(),
             aliases: FxHashMap::default(),
@@ -118,6 +124,9 @@ impl<'a> ModelScope<'a> {
                     Some(ty) => self.type_text(ty),
                     None => self.type_of(&decl.value, &[]).unwrap_or_default(),
                 };
+                if let Ok(number) = self.slice(decl.value.span).parse() {
+                    self.numbers.push((source_name(&decl.name.text).into_owned(), number));
+                }
                 self.consts.push(TypedName { name: decl.name.text.clone(), ty });
             }
             ItemKind::Enum(decl) => {
@@ -301,9 +310,17 @@ impl<'a> ModelScope<'a> {
             ExprKind::Bool(_) | ExprKind::Error(_) => (),
             _ => {
                 let written = self.written(expr);
-                if seen.insert(written.text.clone()) {
-                    self.atoms.push(written);
+                if !seen.insert(written.text.clone()) {
+                    return;
                 }
+                if let ExprKind::Compare(first, rest) = &expr.kind
+                    && let [(_, second)] = &rest[..]
+                    && let Some(sign) = self.text.get(first.span.end as usize..second.span.start as usize)
+                {
+                    let [left, right] = [first.span, second.span].map(|span| self.slice(span).to_owned());
+                    self.compared.push((left, sign.trim().to_owned(), right, written.clone()));
+                }
+                self.atoms.push(written);
             }
         }
     }

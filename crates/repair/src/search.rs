@@ -10,36 +10,54 @@ use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_smt::solver::Solver;
-use ioxide_testgen::mutate::{show_initial, show_switch};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::candidates::{EditCandidate, candidates, strengthened};
 use crate::edit::{edited_sources, unified_diff};
 use crate::effect::{effect_of, is_same_behaviour};
-use crate::evaluate::{PredictionCost, RunJudgement, failure_of, judge_run};
+use crate::evaluate::{PredictionCost, RunJudgement, failure_of};
 use crate::failure::FailurePoint;
-use crate::runs::ReplayableRun;
+use crate::plausibility::implausible_bits;
+use crate::replay::{ChangedPlace, ModelMeaning, ReplayBase};
+use crate::runs::DecodedRun;
+use crate::samples::GuardSamples;
 use crate::scope::ModelScope;
 use crate::{Proposal, ProposalEffect, RepairError, RepairRequest, Repairs};
 
 /// The number of kinds of failures that candidates are read off. Chosen by feel: each multiplies the work.
-const MAX_GROUPS: usize = 4;
+const MAX_KINDS: usize = 6;
+/// The number of failing runs whose kind is looked at, the shortest first. Chosen by feel: a campaign that goes on
+/// after failures has hundreds of a few kinds.
+const MAX_EXAMINED: usize = 400;
+/// The number of failing runs that candidates are judged by before all others: the bits of a mask.
+const MAX_SAMPLE: usize = 64;
+/// The number of candidates that explain the same runs and are combined with others. Chosen by feel.
+const MAX_OF_CLASS: usize = 60;
 /// The number of starts that a second edit is looked for. Chosen by feel.
 const MAX_STARTS: usize = 10;
+/// The number of pairs that are judged although one edit is enough. Chosen by feel: a cheap pair may explain the runs
+/// better than a dear single edit.
+const MAX_PAIRS_BESIDE: usize = 800;
+/// The bits that a second edit costs beyond its own. Chosen by feel.
+const SECOND_EDIT_BITS: f64 = 2.0;
 /// The number of added transitions that are made stronger. Chosen by feel.
 const MAX_STRENGTHENED: usize = 6;
 /// The number of solutions that are ranked by how well they predict the runs. Chosen by feel: the cost of the edit
 /// decides which.
 const MAX_RANKED: usize = 60;
-/// The number of runs that predictions are made for, the failing ones first. Chosen by feel.
-const MAX_PREDICTED_RUNS: usize = 16;
+/// The number of runs that predictions are made for, at most three quarters of them failing ones. Chosen by feel.
+const MAX_PREDICTED_RUNS: usize = 32;
 /// The bits that a solution costs by which an input is not mentioned any more. Chosen by feel: a model that says
 /// nothing explains everything, but a missing guard of an input is a usual mistake.
 const SILENCED_BITS: f64 = 2.0;
 /// The time in which one candidate is judged by one run. Chosen by feel: usual ones need a hundredth of it, and one
 /// with steps that repeat for ever without a message would take all there is.
 const JUDGING_TIME: Duration = Duration::from_millis(400);
+/// The share of the time in which single edits are judged, in percent. Chosen by feel.
+const EXPANSION_SHARE: u32 = 75;
 /// The number of ranked solutions that are compared with each other, so that each meaning is proposed once. Chosen by
 /// feel.
 const MAX_COMPARED: usize = 16;
@@ -57,22 +75,23 @@ pub fn find_repairs(request: &RepairRequest<'_>, solver: &mut dyn Solver) -> Res
         return Err(RepairError::NotIox);
     }
     let mut model = (request.load)(request.sources).ok_or(RepairError::ModelErrors)?;
-    let mut search = Search::new(request, &mut model, solver)?;
-    let base = EditSearchNode { sources: request.sources.clone(), ..EditSearchNode::default() };
+    let (mut search, base) = Search::new(request, &mut model, solver)?;
     let failures = search.failures_of(&mut model, solver)?;
     let starts = search.expand(&base, &failures, solver);
-    if search.solutions.is_empty() {
+    search.combine(&base, &starts, solver);
+    // What leaves an input open explains everything: that is no reason not to look further.
+    if search.solutions.iter().all(|solution| solution.is_silent) {
         search.expand_starts(starts, solver);
     }
     search.strengthen(&base, &failures, solver);
-    let ranked = search.rank(solver);
+    let ranked = search.rank(&base, solver);
     let proposals = search.propose(&model, ranked, solver);
     Ok(Repairs {
         proposals,
-        failing: search.failing.iter().filter(|run| !run.is_smallest()).count(),
+        failing: search.failing.iter().filter(|at| !request.runs[**at].is_smallest()).count(),
         allowed: search.allowed.len(),
         tried: search.tried,
-        halted: search.halted,
+        halted: search.halted.or(search.left_out),
     })
 }
 
@@ -86,11 +105,24 @@ struct EditSearchNode {
     reasons: Vec<String>,
 }
 
+/// A text from which edits are tried, with the replays of the runs by its model.
+struct SearchBase {
+    node: EditSearchNode,
+    replays: ReplayBase,
+    /// Where each run is forbidden, by its number.
+    forbidden_at: Vec<Option<usize>>,
+    /// True for each run, by its number, in which an input is open.
+    is_open: Vec<bool>,
+    samples: GuardSamples,
+}
+
 /// An edited text that explains every failing run.
 struct Solution {
     node: EditSearchNode,
     model: Model,
     candidate: EditCandidate,
+    /// True if it leaves an input of a failing run open that was not open before.
+    is_silent: bool,
     /// The bits of the edit and of the runs.
     cost: f64,
 }
@@ -98,8 +130,18 @@ struct Solution {
 /// A candidate that helps, but is not enough.
 struct SearchStart {
     node: EditSearchNode,
-    /// The number of failing runs that it explains.
-    explained: usize,
+    candidate: EditCandidate,
+    /// The failing runs of the sample that it explains, a bit for each.
+    explained: u64,
+}
+
+/// The judgement of a candidate.
+enum CandidateJudgement {
+    /// It explains no run, or makes another one fail, or says nothing new.
+    Useless,
+    /// It explains some runs, or lets one get further.
+    Helpful(Box<SearchStart>),
+    Solution,
 }
 
 struct Search<'r> {
@@ -108,19 +150,47 @@ struct Search<'r> {
     halt: Halt,
     /// The reason why some were not judged.
     halted: Option<Halted>,
-    /// The runs that the model forbids, shortest first, and where it does.
-    failing: Vec<&'r ReplayableRun>,
-    forbidden_at: Vec<usize>,
-    /// The runs that it allows, shortest first.
-    allowed: Vec<&'r ReplayableRun>,
+    /// The reason why the first step left candidates out.
+    left_out: Option<Halted>,
+    runs: Vec<DecodedRun<'r>>,
+    /// The numbers of the runs that the model forbids, those that it forbids soonest first.
+    failing: Vec<usize>,
+    /// The numbers of the runs that it allows, shortest first.
+    allowed: Vec<usize>,
     /// True if the model leaves an input open in some run.
     has_unspecified: bool,
-    /// The positions in `failing` of one run for every kind of failure.
-    groups: Vec<usize>,
+    /// The numbers of failing runs that candidates are judged by first: those of different kinds in turn. The first
+    /// `n_kinds` are of different kinds.
+    sample: Vec<usize>,
+    n_kinds: usize,
     solutions: Vec<Solution>,
     /// The texts and the meanings that were judged.
     seen: FxHashSet<String>,
     tried: usize,
+}
+
+/// An edited model, with the model that it is an edit of.
+struct CandidateModel<'a> {
+    model: &'a mut Model,
+    base: &'a SearchBase,
+    changes: Option<&'a [ChangedPlace]>,
+}
+
+impl SearchBase {
+    /// Replays the runs by the model of `node`.
+    fn new(
+        node: EditSearchNode,
+        model: &mut Model,
+        solver: &mut dyn Solver,
+        runs: &[DecodedRun<'_>],
+        halt: &Halt,
+    ) -> Result<(Self, Vec<RunJudgement>), RepairError> {
+        let mut samples = GuardSamples::default();
+        let (replays, judged) = ReplayBase::new(model, solver, runs, &mut samples, halt)?;
+        let forbidden_at = judged.iter().map(|judged| judged.forbidden_at).collect();
+        let is_open = judged.iter().map(|judged| judged.unspecified_at.is_some()).collect();
+        Ok((Self { node, replays, forbidden_at, is_open, samples }, judged))
+    }
 }
 
 impl<'r> Search<'r> {
@@ -128,169 +198,251 @@ impl<'r> Search<'r> {
         request: &'r RepairRequest<'r>,
         model: &mut Model,
         solver: &mut dyn Solver,
-    ) -> Result<Self, RepairError> {
-        let mut failing: Vec<(RunJudgement, &ReplayableRun)> = Vec::new();
-        let mut allowed: Vec<(RunJudgement, &ReplayableRun)> = Vec::new();
-        for run in request.runs {
-            let judged = judge_run(model, solver, run, &request.halt)?;
-            if judged.is_forbidden() { failing.push((judged, run)) } else { allowed.push((judged, run)) }
-        }
+    ) -> Result<(Self, SearchBase), RepairError> {
+        let known = Rc::new(model.clone());
+        let runs: Vec<DecodedRun<'_>> =
+            request.runs.iter().map(|run| DecodedRun::new(run, &known)).collect::<Result<_, _>>()?;
+        let node = EditSearchNode { sources: request.sources.clone(), ..EditSearchNode::default() };
+        let (base, judged) = SearchBase::new(node, model, solver, &runs, &request.halt)?;
+        let (mut failing, mut allowed): (Vec<usize>, Vec<usize>) =
+            (0..runs.len()).partition(|&at| judged[at].is_forbidden());
         if failing.is_empty() {
             return Err(RepairError::NothingFails);
         }
-        failing.sort_by_key(|(judged, _)| judged.forbidden_at);
-        allowed.sort_by_key(|(judged, _)| judged.steps);
-        let has_unspecified =
-            failing.iter().chain(&allowed).any(|(judged, _)| judged.unspecified_at.is_some());
+        failing.sort_by_key(|&at| judged[at].forbidden_at);
+        allowed.sort_by_key(|&at| judged[at].steps);
+        let has_unspecified = judged.iter().any(|judged| judged.unspecified_at.is_some());
         let search_halt = request.search_time.map(request.halt_after).unwrap_or_default();
-        Ok(Self {
+        let search = Self {
             request,
             halt: search_halt.either(&request.halt),
             halted: None,
-            forbidden_at: failing.iter().filter_map(|(judged, _)| judged.forbidden_at).collect(),
-            failing: failing.into_iter().map(|(_, run)| run).collect(),
-            allowed: allowed.into_iter().map(|(_, run)| run).collect(),
+            left_out: None,
+            runs,
+            failing,
+            allowed,
             has_unspecified,
-            groups: Vec::new(),
+            sample: Vec::new(),
+            n_kinds: 0,
             solutions: Vec::new(),
             seen: FxHashSet::default(),
             tried: 0,
-        })
+        };
+        Ok((search, base))
     }
 
-    /// Returns one failure for every kind, of the shortest run of the kind.
+    /// Returns one failure for every kind, of the shortest run of the kind, and chooses the sample of failing runs.
     fn failures_of(
         &mut self,
         model: &mut Model,
         solver: &mut dyn Solver,
     ) -> Result<Vec<FailurePoint>, RepairError> {
-        let mut failures: Vec<FailurePoint> = Vec::new();
-        for (at, run) in self.failing.iter().enumerate() {
-            let Some(failure) = failure_of(model, solver, run)? else { continue };
-            let is_known = failures.iter().any(|other| other.is_same_kind(&failure));
-            if !is_known && failures.len() < MAX_GROUPS {
-                failures.push(failure);
-                self.groups.push(at);
+        let mut kinds: Vec<(FailurePoint, Vec<usize>)> = Vec::new();
+        for &at in self.failing.iter().take(MAX_EXAMINED) {
+            let Some(failure) = failure_of(model, solver, &self.runs[at])? else { continue };
+            match kinds.iter_mut().find(|(other, _)| other.is_same_kind(&failure)) {
+                Some((_, members)) => members.push(at),
+                None => kinds.push((failure, vec![at])),
             }
         }
-        Ok(failures)
+        self.n_kinds = kinds.len().min(MAX_SAMPLE);
+        let longest = kinds.iter().map(|(_, members)| members.len()).max().unwrap_or(0);
+        let in_turn = (0..longest).flat_map(|at| kinds.iter().filter_map(move |(_, all)| all.get(at)));
+        self.sample = in_turn.copied().take(MAX_SAMPLE).collect();
+        kinds.truncate(MAX_KINDS);
+        Ok(kinds.into_iter().map(|(failure, _)| failure).collect())
     }
 
-    /// Judges the candidates after `node`, keeps the solutions, and returns those that help.
+    /// Returns the mask of all runs of the sample.
+    fn whole_sample(&self) -> u64 {
+        u64::MAX >> (64 - self.sample.len().clamp(1, MAX_SAMPLE))
+    }
+
+    /// Judges the candidates after `base`, keeps the solutions, and returns those that help.
     fn expand(
         &mut self,
-        node: &EditSearchNode,
+        base: &SearchBase,
         failures: &[FailurePoint],
         solver: &mut dyn Solver,
     ) -> Vec<SearchStart> {
         let mut starts = Vec::new();
-        for candidate in candidates_of(&node.sources, failures) {
-            self.halted = self.halted.or_else(|| self.halt.halt_reason());
-            if self.halted.is_some() {
+        // The steps after this one get a share of the time, even if it has to leave candidates out.
+        let share =
+            self.request.search_time.map(|time| (self.request.halt_after)(time * EXPANSION_SHARE / 100));
+        for candidate in candidates_of(base, failures) {
+            if self.is_halted() {
                 break;
             }
-            if let Some(start) = self.judge_candidate(node, candidate, solver) {
-                starts.push(start);
+            if let Some(halted) = share.as_ref().and_then(Halt::halt_reason) {
+                self.left_out = Some(halted);
+                break;
+            }
+            if let CandidateJudgement::Helpful(start) = self.judge_candidate(base, candidate, solver) {
+                starts.push(*start);
             }
         }
         starts
     }
 
-    /// Judges a candidate; returns it if it helps and is not enough.
+    fn is_halted(&mut self) -> bool {
+        self.halted = self.halted.or_else(|| self.halt.halt_reason());
+        self.halted.is_some()
+    }
+
+    /// Judges a candidate after `base` and keeps it if it is a solution.
     fn judge_candidate(
         &mut self,
-        node: &EditSearchNode,
+        base: &SearchBase,
         candidate: EditCandidate,
         solver: &mut dyn Solver,
-    ) -> Option<SearchStart> {
-        let sources = edited_sources(&node.sources, &candidate.edits);
+    ) -> CandidateJudgement {
+        let sources = edited_sources(&base.node.sources, &candidate.edits);
         let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
         if !self.seen.insert(texts.join("\0")) {
-            return None;
+            return CandidateJudgement::Useless;
         }
-        let mut model = (self.request.load)(&sources)?;
+        let Some(mut model) = (self.request.load)(&sources) else { return CandidateJudgement::Useless };
         // Edits of the text that make the same model need to be judged once.
-        if !self.seen.insert(meaning_of(&model)) {
-            return None;
+        let meaning = ModelMeaning::new(&mut model);
+        if !self.seen.insert(meaning.key()) {
+            return CandidateJudgement::Useless;
         }
         self.tried += 1;
-        let next = EditSearchNode {
-            sources,
-            n_edits: node.n_edits + 1,
-            bits: node.bits + candidate.bits,
-            reasons: node.reasons.iter().cloned().chain([candidate.reason.clone()]).collect(),
+        let changes = base.replays.changes(&meaning);
+        let mut edited = CandidateModel { model: &mut model, base, changes: changes.as_deref() };
+        let Some((explained, is_silent)) = self.explain_sample(&mut edited, solver) else {
+            return CandidateJudgement::Useless;
         };
-        let (explained, has_progress) = self.explain_groups(&mut model, solver)?;
-        let is_enough = explained == self.groups.len()
-            && self.failing.iter().all(|run| is_allowed(&mut model, solver, run, &self.brief(JUDGING_TIME)));
-        if !is_enough {
-            let is_start = (explained > 0 || has_progress) && self.keeps_allowed(&mut model, solver);
-            return is_start.then_some(SearchStart { node: next, explained });
+        let node = EditSearchNode {
+            sources,
+            n_edits: base.node.n_edits + candidate.n_changes,
+            bits: base.node.bits + candidate.bits,
+            reasons: base.node.reasons.iter().cloned().chain([candidate.reason.clone()]).collect(),
+        };
+        let is_enough =
+            explained == self.whole_sample() && self.allows_all(&mut edited, &self.failing, solver);
+        if !self.allows_all(&mut edited, &self.allowed, solver) {
+            CandidateJudgement::Useless
+        } else if is_enough {
+            let cost = node.bits;
+            self.solutions.push(Solution { node, model, candidate, is_silent, cost });
+            CandidateJudgement::Solution
+        } else {
+            CandidateJudgement::Helpful(Box::new(SearchStart { node, candidate, explained }))
         }
-        if self.keeps_allowed(&mut model, solver) {
-            let cost = next.bits;
-            self.solutions.push(Solution { node: next, model, candidate, cost });
-        }
-        None
     }
 
-    /// Returns the number of kinds of failures that a model explains, and whether it lets another one get further;
-    /// `None` if it makes one come sooner, or a run does not fit it.
-    fn explain_groups(&self, model: &mut Model, solver: &mut dyn Solver) -> Option<(usize, bool)> {
-        let (mut explained, mut has_progress) = (0, false);
-        for &at in &self.groups {
-            match judge_run(model, solver, self.failing[at], &self.brief(JUDGING_TIME)).ok()? {
-                judged if judged.is_unknown => return None,
-                RunJudgement { forbidden_at: Some(now), .. } => {
-                    if now < self.forbidden_at[at] {
-                        return None;
-                    }
-                    has_progress |= now > self.forbidden_at[at];
-                }
-                RunJudgement { forbidden_at: None, .. } => explained += 1,
+    /// Returns the runs of the sample that a model explains, and whether it leaves an input open in one of them; `None`
+    /// if it lets none get further, or makes one fail sooner.
+    fn explain_sample(
+        &self,
+        edited: &mut CandidateModel<'_>,
+        solver: &mut dyn Solver,
+    ) -> Option<(u64, bool)> {
+        let (mut explained, mut has_progress, mut is_silent) = (0_u64, false, false);
+        for (bit, &at) in self.sample.iter().enumerate() {
+            // What helps no kind of failure helps none.
+            if bit >= self.n_kinds && explained == 0 && !has_progress {
+                return None;
+            }
+            let judged = self.judge_edited(edited, at, solver)?;
+            is_silent |= judged.unspecified_at.is_some() && !edited.base.is_open[at];
+            match (judged.forbidden_at, edited.base.forbidden_at[at]) {
+                _ if judged.is_unknown => return None,
+                (None, _) => explained |= 1 << bit,
+                (Some(now), Some(before)) if now < before => return None,
+                (Some(now), before) => has_progress |= before.is_some_and(|before| now > before),
             }
         }
-        Some((explained, has_progress))
+        (explained != 0 || has_progress).then_some((explained, is_silent))
     }
 
-    /// Returns whether a model allows the runs that were allowed before.
-    fn keeps_allowed(&self, model: &mut Model, solver: &mut dyn Solver) -> bool {
-        self.allowed.iter().all(|run| is_allowed(model, solver, run, &self.brief(JUDGING_TIME)))
+    fn judge_edited(
+        &self,
+        edited: &mut CandidateModel<'_>,
+        at: usize,
+        solver: &mut dyn Solver,
+    ) -> Option<RunJudgement> {
+        let (run, halt) = (&self.runs[at], self.brief(JUDGING_TIME));
+        edited.base.replays.judge_edited(edited.model, solver, (at, run), edited.changes, &halt).ok()
+    }
+
+    /// Returns whether a model allows these runs, and knows that it does.
+    fn allows_all(&self, edited: &mut CandidateModel<'_>, runs: &[usize], solver: &mut dyn Solver) -> bool {
+        runs.iter().all(|&at| {
+            let judged = self.judge_edited(edited, at, solver);
+            judged.is_some_and(|judged| !judged.is_forbidden() && !judged.is_unknown)
+        })
+    }
+
+    /// Makes two edits at once: pairs of candidates, each of which explains runs that the other does not, the cheapest
+    /// pairs first. A run ends at its first failure, so two errors of a model mostly show in different runs.
+    fn combine(&mut self, base: &SearchBase, starts: &[SearchStart], solver: &mut dyn Solver) {
+        let whole = self.whole_sample();
+        let mut classes: BTreeMap<u64, Vec<&SearchStart>> = BTreeMap::new();
+        for start in starts.iter().filter(|start| start.explained != 0) {
+            classes.entry(start.explained).or_default().push(start);
+        }
+        for members in classes.values_mut() {
+            members.sort_by(|a, b| a.node.bits.total_cmp(&b.node.bits));
+            members.truncate(MAX_OF_CLASS);
+        }
+        let mut pairs: Vec<(&SearchStart, &SearchStart)> = Vec::new();
+        for (mask, members) in &classes {
+            let others = classes.range(mask + 1..).filter(|(other, _)| *other | mask == whole);
+            for other in others.flat_map(|(_, others)| others) {
+                pairs.extend(members.iter().map(|member| (*member, *other)));
+            }
+        }
+        pairs.sort_by(|a, b| (a.0.node.bits + a.1.node.bits).total_cmp(&(b.0.node.bits + b.1.node.bits)));
+        if !self.solutions.is_empty() {
+            pairs.truncate(MAX_PAIRS_BESIDE);
+        }
+        for (one, other) in pairs {
+            if self.is_halted() {
+                return;
+            }
+            if let Some(candidate) = one.candidate.with(&other.candidate) {
+                let bits = candidate.bits + SECOND_EDIT_BITS;
+                self.judge_candidate(base, EditCandidate { bits, ..candidate }, solver);
+            }
+        }
     }
 
     /// Looks for a second edit after the starts that explain the most.
     fn expand_starts(&mut self, mut starts: Vec<SearchStart>, solver: &mut dyn Solver) {
-        starts.sort_by(|a, b| b.explained.cmp(&a.explained).then(a.node.bits.total_cmp(&b.node.bits)));
+        starts.sort_by(|a, b| {
+            let by_runs = b.explained.count_ones().cmp(&a.explained.count_ones());
+            by_runs.then(a.node.bits.total_cmp(&b.node.bits))
+        });
         for start in starts.into_iter().take(MAX_STARTS) {
             let Some(mut model) = (self.request.load)(&start.node.sources) else { continue };
-            let mut failures: Vec<FailurePoint> = Vec::new();
-            for run in &self.failing {
-                if let Ok(Some(failure)) = failure_of(&mut model, solver, run)
-                    && !failures.iter().any(|other| other.is_same_kind(&failure))
-                {
-                    failures.push(failure);
-                }
+            let made = SearchBase::new(start.node, &mut model, solver, &self.runs, &self.request.halt);
+            let Ok((base, judged)) = made else { continue };
+            let mut left: Vec<usize> =
+                self.sample.iter().copied().filter(|&at| judged[at].is_forbidden()).collect();
+            left.sort_by_key(|&at| judged[at].forbidden_at);
+            let first = left.first().map(|&at| failure_of(&mut model, solver, &self.runs[at]));
+            if let Some(Ok(Some(failure))) = first {
+                self.expand(&base, &[failure], solver);
             }
-            failures.truncate(1);
-            self.expand(&start.node, &failures, solver);
         }
     }
 
     /// Tries the transitions that were added as a solution with a guard or an assignment more.
-    fn strengthen(&mut self, base: &EditSearchNode, failures: &[FailurePoint], solver: &mut dyn Solver) {
+    fn strengthen(&mut self, base: &SearchBase, failures: &[FailurePoint], solver: &mut dyn Solver) {
         let mut added: Vec<&Solution> =
             self.solutions.iter().filter(|it| it.candidate.added.is_some() && it.node.n_edits == 1).collect();
         added.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         let added: Vec<EditCandidate> =
             added.into_iter().take(MAX_STRENGTHENED).map(|it| it.candidate.clone()).collect();
-        let syntax = SourceSyntax::parse(&base.sources);
-        for scope in syntax.scopes(&base.sources) {
+        let syntax = SourceSyntax::parse(&base.node.sources);
+        for scope in syntax.scopes(&base.node.sources) {
             for (candidate, failure) in
                 added.iter().flat_map(|it| failures.iter().map(move |failure| (it, failure)))
             {
                 for stronger in strengthened(&scope, failure, candidate) {
-                    self.halted = self.halted.or_else(|| self.halt.halt_reason());
-                    if self.halted.is_some() {
+                    if self.is_halted() {
                         return;
                     }
                     self.judge_candidate(base, stronger, solver);
@@ -300,19 +452,23 @@ impl<'r> Search<'r> {
     }
 
     /// Returns the solutions with the bits of the runs, the cheapest first.
-    fn rank(&mut self, solver: &mut dyn Solver) -> Vec<Solution> {
+    fn rank(&mut self, base: &SearchBase, solver: &mut dyn Solver) -> Vec<Solution> {
         let mut solutions = std::mem::take(&mut self.solutions);
         solutions.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         solutions.truncate(MAX_RANKED);
         for solution in &mut solutions {
-            let runs = self.failing.iter().chain(&self.allowed).take(MAX_PREDICTED_RUNS);
+            let failing = self.sample.iter().take(MAX_PREDICTED_RUNS * 3 / 4);
+            let runs = failing.chain(&self.allowed).take(MAX_PREDICTED_RUNS);
             let mut predicted = PredictionCost::default();
-            for run in runs {
+            for &at in runs {
                 let halt = self.brief(JUDGING_TIME);
-                if predicted.add_run(&mut solution.model, solver, run, &halt).is_err() {
+                if predicted.add_run(&mut solution.model, solver, &self.runs[at], &halt).is_err() {
                     predicted.bits = f64::INFINITY;
                 }
             }
+            let changed = base.replays.meaning.new_switches(&mut solution.model);
+            let halt = self.brief(JUDGING_TIME);
+            solution.cost += implausible_bits(&mut solution.model, solver, &changed, &halt);
             let silences = predicted.is_silent && !self.has_unspecified;
             solution.cost += predicted.bits + if silences { SILENCED_BITS } else { 0.0 };
         }
@@ -340,7 +496,8 @@ impl<'r> Search<'r> {
 
     fn proposal(&self, base: &Model, solution: Solution, solver: &mut dyn Solver) -> Proposal {
         let halt = self.brief(EFFECT_TIME);
-        let effect: ProposalEffect = effect_of(base, &solution.model, &self.failing, solver, &halt);
+        let failing: Vec<&DecodedRun<'_>> = self.failing.iter().map(|&at| &self.runs[at]).collect();
+        let effect: ProposalEffect = effect_of(base, &solution.model, &failing, solver, &halt);
         let diff = unified_diff(self.request.sources, &solution.node.sources);
         let EditSearchNode { sources, n_edits, reasons, .. } = solution.node;
         Proposal { edited: sources, diff, n_edits, reason: reasons.join("; "), cost: solution.cost, effect }
@@ -352,28 +509,13 @@ impl<'r> Search<'r> {
     }
 }
 
-/// Returns whether a model allows a run, and knows that it does.
-fn is_allowed(model: &mut Model, solver: &mut dyn Solver, run: &ReplayableRun, halt: &Halt) -> bool {
-    judge_run(model, solver, run, halt).is_ok_and(|judged| !judged.is_forbidden() && !judged.is_unknown)
-}
-
-/// Returns the switches and initial values of a model as text, by which equal models are known.
-fn meaning_of(model: &Model) -> String {
-    let vars = model.sts.vars.iter().map(|var| show_initial(model, var.var, var.init));
-    let mut switches: Vec<String> =
-        model.sts.switches.iter().map(|switch| show_switch(model, switch)).collect();
-    // The order of switches means nothing.
-    switches.sort_unstable();
-    vars.chain(switches).collect::<Vec<_>>().join("\n")
-}
-
 /// Returns the candidates for the failures, the cheapest first.
-fn candidates_of(sources: &Sources, failures: &[FailurePoint]) -> Vec<EditCandidate> {
-    let syntax = SourceSyntax::parse(sources);
+fn candidates_of(base: &SearchBase, failures: &[FailurePoint]) -> Vec<EditCandidate> {
+    let syntax = SourceSyntax::parse(&base.node.sources);
     let mut found: Vec<EditCandidate> = Vec::new();
-    for scope in syntax.scopes(sources) {
+    for scope in syntax.scopes(&base.node.sources) {
         for failure in failures {
-            found.extend(candidates(&scope, failure));
+            found.extend(candidates(&scope, failure, &base.samples));
         }
     }
     found.sort_by(|a, b| a.bits.total_cmp(&b.bits));

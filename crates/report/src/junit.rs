@@ -7,6 +7,8 @@
 //! | trouble | `error` | no verdict: the system or the way to it broke |
 //! | inconclusive, interrupted | `skipped` | nothing wrong was seen, the goal was not met |
 //!
+//! The evidence about the first failure is the `system-out` of the suite.
+//!
 //! One `testsuite` for the campaign, one `testcase` for each [`ReportedCase`], written as runs end: memory does not
 //! grow with them. The totals stand in the first lines, so the writer must be able to go back there.
 //!
@@ -24,7 +26,7 @@ use ioxide_record::event::{Event, EventKind};
 use ioxide_record::reporter::Reporter;
 
 use self::case::{Totals, case_xml};
-use self::xml::attribute_value;
+use self::xml::{attribute_value, text_line};
 use crate::reported_case::{CaseLister, MAX_LISTED, ReportedCase};
 use crate::requirements::RequirementRow;
 use crate::summary::ENDLESS;
@@ -60,6 +62,11 @@ impl<W: Write + Seek> JunitReport<W> {
         Self { lister: self.lister.with_limit(limit), ..self }
     }
 
+    /// Adds the evidence about the first failure, as the output of the suite.
+    pub fn set_evidence(&mut self, facts: Vec<String>) {
+        self.lister.summary.evidence = facts;
+    }
+
     /// Returns the writer as it is now.
     pub fn get_ref(&self) -> &W {
         &self.out
@@ -82,6 +89,12 @@ impl<W: Write + Seek> JunitReport<W> {
         self.is_closed = true;
         for case in self.lister.end() {
             self.write_case(&case)?;
+        }
+        let facts = &self.lister.summary.evidence;
+        if !facts.is_empty() {
+            let lines: Vec<String> = facts.iter().map(|fact| format!("{}\n", text_line(fact))).collect();
+            let head = "evidence (which side is wrong, it does not say):";
+            writeln!(self.out, "<system-out>{head}\n{}</system-out>", lines.concat())?;
         }
         self.out.write_all(b"</testsuite>\n</testsuites>\n")?;
         self.rewrite_head()?;

@@ -29,6 +29,11 @@ impl<W: Write> MarkdownReport<W> {
         Self { out, summary: Summary::default(), record: record.into(), is_closed: false }
     }
 
+    /// Adds the evidence about the first failure.
+    pub fn set_evidence(&mut self, facts: Vec<String>) {
+        self.summary.evidence = facts;
+    }
+
     /// Returns the writer without writing the page.
     pub fn into_inner(self) -> W {
         self.out
@@ -55,6 +60,7 @@ pub fn markdown_page(summary: &Summary, record: &str) -> String {
         sections::verdict_section(summary),
         sections::outcomes_section(summary),
         sections::failures_section(summary, record),
+        sections::evidence_section(summary),
         sections::reasons_table("Without verdict", &summary.errors),
         sections::reasons_table("Inconclusive", &summary.inconclusive),
         sections::coverage_section(summary),

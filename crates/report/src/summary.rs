@@ -91,6 +91,9 @@ pub struct Summary {
     pub operations: OperationTable,
     /// The requirements of the model, against the runs that ended.
     pub requirements: RequirementTable,
+    /// The evidence about the first failure: facts that speak for the model or for the system. It needs the model, so
+    /// whoever has that adds it.
+    pub evidence: Vec<String>,
     /// The switches taken in the runs that ended, as these runs tell at their end.
     settled: TakenSwitches,
     runs: OpenRuns,

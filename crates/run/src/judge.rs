@@ -97,11 +97,24 @@ pub fn judge_watching(
     if !config.connections.is_empty() {
         monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
     }
+    judge_onwards(cx, trace, config, (monitor, 0), watch_monitor)
+}
+
+/// Judges `trace` as [`judge_watching`] does, from the label at position `from` on, with the monitor that a judgement
+/// had there: the labels before it were allowed. Only for configurations without an objective.
+pub fn judge_onwards(
+    cx: &mut Ctx<'_>,
+    trace: &Trace,
+    config: &JudgeConfig<'_>,
+    (mut monitor, from): (Monitor, usize),
+    watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize),
+) -> JudgedTrace {
+    debug_assert!(from == 0 || config.objective.is_none(), "an objective is followed from the start");
     let mut watch = ObjectiveWatch::with_tolerance(config.tolerance.clone());
     let mut judged = JudgedTrace { steps: trace.len(), ..JudgedTrace::default() };
     // The number of each label in the monitor, if it may have overtaken others.
     let mut marks: Vec<u64> = Vec::with_capacity(trace.len());
-    for (at, label) in trace.labels.iter().enumerate() {
+    for (at, label) in trace.labels.iter().enumerate().skip(from) {
         marks.resize(at, monitor.last_label_number());
         if let Some(halted) = cx.halt_reason() {
             judged.unknown.get_or_insert((at + 1, halted.to_string()));

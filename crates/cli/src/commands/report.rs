@@ -83,9 +83,18 @@ fn run_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     if files.iter().all(|file| file.is_none()) && !args.json {
         return print_report(args);
     }
+    let mut evidence = Vec::new();
+    if args.junit.is_some() || args.markdown.is_some() {
+        let mut known = Summary::default();
+        record::each_event(&args.run, |event: &Event| known.event(event))?;
+        let (started, failed) = (known.started.as_ref(), known.counts.failed);
+        evidence = html::evidence_of(&args.run, started, args.model.as_deref(), failed);
+    }
     let mut junit = args.junit.as_ref().map(|_| JunitReport::new(Cursor::new(Vec::new())));
     let mut campaign = args.html.as_ref().map(|_| CampaignPage::default());
+    junit.iter_mut().for_each(|junit| junit.set_evidence(evidence.clone()));
     let mut summary = Summary::default();
+    summary.evidence = evidence;
     let mut archived = ArchivedRun::default();
     record::each_event(&args.run, |event: &Event| {
         junit.iter_mut().try_for_each(|junit| junit.event(event))?;

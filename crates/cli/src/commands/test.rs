@@ -103,7 +103,8 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let chosen = ChosenTester::named(args, &mut spec, seed)?;
     let limit = chosen.time_limit(args, &sut);
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
-    let folder = folder.map(|folder| folder.keep_runs(args.keep.map(Into::into).unwrap_or_default()));
+    let folder = folder
+        .map(|folder| folder.keep_runs(args.keep.map(Into::into).unwrap_or_default()).with_evidence(&spec));
     let known = match &folder {
         Some(folder) if !args.no_regressions => regressions::read_known_failures(folder.path(), &spec)?,
         _ => Vec::new(),
@@ -162,6 +163,7 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
     }
     let chosen = ChosenTester::joined(workers).unwrap_or(chosen);
     let format = args.output_format();
+    let requirements = keeper.as_ref().map(EventKeeper::requirements_json);
     let keeper = keeper.filter(|_| outcome.counts.failed > 0 && !outcome.interrupted);
     let evidence =
         keeper.and_then(|keeper| hint::evidence(keeper, args, (&sources, &shown), folder.as_ref()));
@@ -174,6 +176,7 @@ fn run_suite(args: &TestArgs) -> Result<ExitStatus, CliError> {
         result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, ended_after.is_some());
         result["plan"] = plan::plan_json(PlanProgress::of(&chosen, &outcome), ended_after);
         result["evidence"] = json!(evidence.as_ref().map(FailureEvidence::to_json));
+        result["requirements"] = json!(requirements);
         if let Some(suite) = &args.suite {
             result["suite_name"] = json!(suite);
         }

@@ -167,8 +167,8 @@ fn evidence_in_json_and_on_the_page_is_what_the_record_says() {
     );
 }
 
-/// Compares how often the input before the first failure was answered with the lines of the record.
-fn check_answers(facts: &[Json], events: &[Json]) {
+/// The transitions taken at each step of every run, and whether the run failed, read from the lines of a record.
+fn runs_of(events: &[Json]) -> Vec<(Vec<Vec<&str>>, bool)> {
     let mut runs: Vec<(Vec<Vec<&str>>, bool)> = Vec::new();
     for event in events.iter().map(|event| &event["event"]) {
         if event["run_started"].is_object() {
@@ -181,23 +181,98 @@ fn check_answers(facts: &[Json], events: &[Json]) {
             steps.push(switches.filter_map(Json::as_str).collect());
         }
     }
-    let fact =
-        facts.iter().find(|fact| fact["kind"] == "answered-elsewhere" || fact["kind"] == "never-answered");
-    let said = fact.expect("a fact about the input").get("text").and_then(Json::as_str).expect("a text");
-    let switch = said.split('`').nth(1).expect("a transition");
-    let (mut times, mut in_runs, mut taken) = (0, 0, 0);
-    for (steps, has_failed) in &runs {
+    runs
+}
+
+/// Returns how often a transition was taken, how often it was answered as the model says, and in how many runs.
+fn count_answers(runs: &[(Vec<Vec<&str>>, bool)], switch: &str) -> (usize, usize, usize) {
+    let (mut taken, mut times, mut in_runs) = (0, 0, 0);
+    for (steps, has_failed) in runs {
         let last = steps.len() - usize::from(*has_failed);
         let own = (0..steps.len()).filter(|&at| steps[at] == [switch]);
         taken += own.clone().count();
         let answered = own.filter(|at| at + 1 < last).count();
         (times, in_runs) = (times + answered, in_runs + usize::from(answered > 0));
     }
-    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    (taken, times, in_runs)
+}
+
+fn plural(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Compares how often the input before the first failure was answered with the lines of the record.
+fn check_answers(facts: &[Json], events: &[Json]) {
+    let fact =
+        facts.iter().find(|fact| fact["kind"] == "answered-elsewhere" || fact["kind"] == "never-answered");
+    let said = fact.expect("a fact about the input").get("text").and_then(Json::as_str).expect("a text");
+    let switch = said.split('`').nth(1).expect("a transition");
+    let (taken, times, in_runs) = count_answers(&runs_of(events), switch);
     let expected = if times > 0 {
         format!("was taken {} in {} with", plural(times, "time"), plural(in_runs, "run"))
     } else {
         format!("was taken {} and never answered", plural(taken, "time"))
     };
     assert!(said.contains(&expected), "{said}: {expected}");
+}
+
+/// A box that stores a number; the wrong model says that it forgets the number 3.
+const NUMBER_BOX: &str = "model NumberBox {
+    input put(n: 0..3)
+    input get
+    output stored
+    output value(n: int)
+    var held: int = 0
+    state idle {
+        put: on put { held = n } -> storing
+        get: on get -> telling
+    }
+    state storing { ok: emit stored -> idle }
+    state telling { tell: emit value(n: held) -> idle }
+}
+";
+
+/// The facts about the other input and the expected output, counted again; and the reports that show them.
+#[test]
+fn facts_about_other_transitions_are_what_the_record_says_and_reports_show_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    fs::write(folder.join("box.iox"), NUMBER_BOX).expect("a file");
+    let wrong = NUMBER_BOX.replace("value(n: held)", "value(n: if held == 3 then 0 else held)");
+    fs::write(folder.join("model.iox"), wrong).expect("a file");
+    let args = ["test", "model.iox", "--sut", "model:box.iox", "--seed", "3", "--report", "runs", "--json"];
+    let more = ["--keep", "all", "--keep-going", "--runs", "8", "--tester", "random", "--no-shrink"];
+    let output = command_in(folder, &[&args[..], &more].concat()).output().expect("the program runs");
+    let json: Json = serde_json::from_slice(&output.stdout).expect("JSON");
+    let text = fs::read_to_string(folder.join("runs/campaign.jsonl")).expect("a record");
+    let events: Vec<Json> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let runs = runs_of(&events);
+    let facts = json["evidence"]["facts"].as_array().expect("facts");
+    let fact = |kind: &str| {
+        let found = facts.iter().find(|fact| fact["kind"] == kind);
+        found.and_then(|fact| fact["text"].as_str()).unwrap_or_else(|| panic!("no {kind}: {json}")).to_owned()
+    };
+    let (_, answered, _) = count_answers(&runs, "put");
+    let expected =
+        format!("`put`, from the same state, was answered {} as the model", plural(answered, "time"));
+    assert!(answered > 0 && fact("sibling").starts_with(&expected), "{}: {expected}", fact("sibling"));
+    let (seen, ..) = count_answers(&runs, "tell");
+    let expected = format!("`tell`, which was expected, was seen {} elsewhere", plural(seen, "time"));
+    assert!(seen > 0 && fact("allowed-elsewhere") == expected, "{}: {expected}", fact("allowed-elsewhere"));
+    // The reports of the campaign, and those that are made of its record later.
+    print_in(folder, &["report", "runs", "--junit", "later.xml"]);
+    print_in(folder, &["report", "runs", "--markdown", "later.md"]);
+    for name in ["runs/junit.xml", "runs/summary.md", "later.xml", "later.md"] {
+        let report = fs::read_to_string(folder.join(name)).expect("a report");
+        for fact in facts {
+            let text = fact["text"].as_str().expect("a text");
+            assert!(report.contains(text), "{name} has not `{text}`:\n{report}");
+        }
+        assert_eq!(report.matches("hich side is wrong").count(), 1, "{name}:\n{report}");
+    }
+    // Without the model nothing is known about the other input.
+    fs::remove_file(folder.join("model.iox")).expect("it is there");
+    print_in(folder, &["report", "runs", "--markdown", "alone.md"]);
+    let report = fs::read_to_string(folder.join("alone.md")).expect("a report");
+    assert!(!report.contains("Evidence"), "{report}");
 }

@@ -189,3 +189,28 @@ fn a_model_without_requirements_is_told_from_one_whose_are_not_covered() {
     check_in(folder, &["requirements", "plain.iox"], 4, &["names no requirement", "@req"]);
     check_in(folder, &["requirements", "counter.iox", "nowhere"], 2, &["cannot read"]);
 }
+
+#[test]
+fn the_result_of_a_test_for_programs_has_the_table_of_its_record() {
+    let folder = folder();
+    let folder = folder.path();
+    // The result is the first line; where the record is follows.
+    let result = || -> Json {
+        let text = test(folder, "model:counter.iox", &["--seed", "1", "--json"], 0);
+        serde_json::from_str(text.lines().next().unwrap_or_default()).expect("JSON")
+    };
+    let json = result();
+    let schema = crate::program::run(&["schema", "output-test"]).stdout;
+    let schema = serde_json::from_slice(&schema).expect("JSON");
+    assert_eq!(crate::schema::violations(&schema, &json), Vec::<String>::new(), "{json}");
+    let (text, _) = print_in(folder, &["report", "runs", "--json"]);
+    let report: Json = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["requirements"], report["requirements"]);
+    assert_eq!(json["requirements"]["rows"].as_array().map(Vec::len), Some(5), "{json}");
+    // A model that names none has no table.
+    let plain: String =
+        COUNTER.lines().filter(|line| !line.contains("@req")).map(|line| format!("{line}\n")).collect();
+    fs::write(folder.join("counter.iox"), plain).expect("a file");
+    let json = result();
+    assert!(json["requirements"].is_null(), "{json}");
+}

@@ -81,6 +81,11 @@ impl TermPool {
         &self.functions[id]
     }
 
+    /// All functions that call themselves, in order of declaration.
+    pub fn functions(&self) -> impl Iterator<Item = &RecursiveFunction> {
+        self.functions.iter()
+    }
+
     /// The function applied to `args`, unfolded as far as their shape is known.
     pub fn call(&mut self, id: FnId, args: Vec<Term>) -> Term {
         if args.iter().all(|&arg| self.as_value(arg).is_some()) && self.functions[id].body.is_some() {

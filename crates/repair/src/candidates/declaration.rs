@@ -62,6 +62,8 @@ fn initial_values(
     let negative =
         all.iter_mut().filter(|it| it.text.starts_with("(-") && it.start == init.span.start as usize);
     negative.for_each(|rewrite| rewrite.text = plain(&rewrite.text));
+    // One value at the start explains little: it is gone after the first assignment.
+    all.iter_mut().for_each(|rewrite| rewrite.bits += 1.0);
     add_all(scope, all, &format!("the initial value of `{}`", decl.name.text), found);
 }
 

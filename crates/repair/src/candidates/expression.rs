@@ -109,7 +109,7 @@ fn relations(cx: RewriteContext<'_>, first: &Expr, rest: &[(CmpOp, Expr)], found
         for other in OTHER_SIGNS {
             let is_sensible = is_ordered || matches!(other, CmpOp::Eq | CmpOp::Ne);
             if other != *sign && is_sensible {
-                let bits = if is_neighbour(*sign, other) { 1.5 } else { 2.5 };
+                let bits = sign_bits(*sign, other);
                 found.push(Rewrite { start, end, text: sign_text(other).to_owned(), bits });
             }
         }
@@ -130,10 +130,18 @@ fn sign_text(sign: CmpOp) -> &'static str {
     }
 }
 
-/// Returns whether people take one sign for the other: by one, or the opposite.
-fn is_neighbour(a: CmpOp, b: CmpOp) -> bool {
+/// Returns the bits of one sign that was taken for another: by one or for the opposite is usual, and a bound is more
+/// usual than one single value.
+fn sign_bits(own: CmpOp, other: CmpOp) -> f64 {
     use CmpOp::{Eq, Ge, Gt, Le, Lt, Ne};
-    matches!((a, b), (Lt, Le) | (Le, Lt) | (Gt, Ge) | (Ge, Gt) | (Eq, Ne) | (Ne, Eq))
+    match (own, other) {
+        (Lt, Le) | (Le, Lt) | (Gt, Ge) | (Ge, Gt) | (Eq, Ne) | (Ne, Eq) => 1.5,
+        (Lt, Ge) | (Ge, Lt) | (Le, Gt) | (Gt, Le) => 2.0,
+        (_, Le | Ge) => 2.25,
+        (_, Lt | Gt) => 2.5,
+        (_, Eq) => 2.75,
+        (_, Ne) => 3.0,
+    }
 }
 
 /// Returns the place of the sign between two operands; `None` if a comment is there too.

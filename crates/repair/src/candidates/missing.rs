@@ -203,6 +203,18 @@ fn guards_of(scope: &ModelScope<'_>, state: &StateDecl, fields: &[TypedName]) ->
         .filter(|written| scope.is_in_scope(written, fields))
         .map(|written| written.text)
         .collect();
+    // Cases that compare the same with one value each: the value of the type that no case has.
+    for (left, ty) in scope.vars.iter().map(|var| (source_name(&var.name), &var.ty)) {
+        let is_case = |value: &str| guards.iter().any(|guard| *guard == format!("{left} == {value}"));
+        let values = scope.variants.iter().filter(|value| value.ty == *ty);
+        let values: Vec<_> = values.map(|value| source_name(&value.name)).collect();
+        let n_cases = values.iter().filter(|value| is_case(value)).count();
+        if n_cases > 0 && n_cases == guards.len() {
+            for value in values.iter().filter(|value| !is_case(value)) {
+                add(format!("{left} == {value}"), 1.5);
+            }
+        }
+    }
     if guards.len() > 1 {
         let all: Vec<String> = guards.iter().map(|guard| format!("!({guard})")).collect();
         add(all.join(" && "), 2.0);

@@ -1,35 +1,44 @@
 //! Changes of a transition: guard, pins, message, updates, resets, target, source; or none of it at all.
 
-use ioxide_lang::ast::{CmpOp, DirectionDecl, Expr, ExprKind, Name, TransitionDecl, UpdateKind, Verb};
+use ioxide_lang::ast::{
+    CmpOp, DirectionDecl, Expr, ExprKind, Name, StateDecl, TransitionDecl, UpdateKind, Verb,
+};
 use ioxide_model::name::source_name;
 use ioxide_model::source::Span;
 
 use super::expression::{RewriteContext, neighbours, rewrites};
 use super::{EditCandidate, Rewrite, choice_bits};
 use crate::failure::FailurePoint;
+use crate::samples::GuardSamples;
 use crate::scope::{ModelScope, TransitionPlace, TypedName, WrittenExpr, walk};
 
 /// The greatest number of conditions that are tried as a guard of one transition. Chosen by feel.
-const MAX_CONDITIONS: usize = 80;
+const MAX_CONDITIONS: usize = 100;
 /// The greatest number of values that are tried for one assignment. Chosen by feel.
 const MAX_VALUES: usize = 24;
 
 /// Adds every change of the transition at `place`.
 pub(super) fn changes(
     scope: &ModelScope<'_>,
-    failure: &FailurePoint,
+    (failure, samples): (&FailurePoint, &GuardSamples),
     place: TransitionPlace<'_>,
     found: &mut Vec<EditCandidate>,
 ) {
     let site =
         Site { scope, failure, place, name: scope.name_of(place), fields: scope.fields_of(place.transition) };
+    let from = found.len();
     site.guards(found);
+    site.separators(samples, found);
     site.shared_bounds(found);
     site.pins(found);
     site.messages(found);
     site.updates(found);
     site.clocks(found);
     site.targets(found);
+    // What stands in the wrong state is not made right by changing it there.
+    if site.is_misplaced() {
+        found[from..].iter_mut().for_each(|candidate| candidate.bits += 0.5);
+    }
     site.sources(found);
     site.removal(found);
 }
@@ -120,6 +129,25 @@ impl Site<'_> {
         }
     }
 
+    /// Adds conditions that hold at every step at which the input was answered as the model says, and at no other.
+    fn separators(&self, samples: &GuardSamples, found: &mut Vec<EditCandidate>) {
+        if self.transition().verb != Verb::On {
+            return;
+        }
+        let number = |text: &str| text.parse::<i64>().ok();
+        let literals = self.scope.literals.get("int").map_or(&[][..], Vec::as_slice);
+        let literals = literals.iter().filter_map(|text| Some((text.clone(), number(text)?)));
+        let consts = self.scope.numbers.iter().cloned();
+        let constants: Vec<(String, i64)> = consts.chain(literals).collect();
+        for it in samples.separators(self.scope.file, self.transition().span, &constants) {
+            let reason = format!("{}: only if `{}`", self.name, it.condition);
+            // The narrower guard only: nothing was seen that it would have to let through besides.
+            if let Some(rewrite) = self.with_condition(&it.condition, 5.0 + it.bits).into_iter().next() {
+                self.add(found, vec![rewrite], reason);
+            }
+        }
+    }
+
     /// Moves a bound in all guards of the state that compare the same expression with it: cases that complete each
     /// other, such as `n < 3` and `n >= 3`, are changed together.
     fn shared_bounds(&self, found: &mut Vec<EditCandidate>) {
@@ -196,6 +224,14 @@ impl Site<'_> {
         for atom in atoms {
             add(atom.text.clone(), 1.0);
             add(negated(&atom.text), 1.0);
+        }
+        // The same comparison with another sign.
+        for (left, sign, right, written) in &self.scope.compared {
+            if self.scope.is_in_scope(written, self.fields) {
+                for other in ["<", "<=", ">", ">=", "!=", "=="].iter().filter(|other| *other != sign) {
+                    add(format!("{left} {other} {right}"), 1.5);
+                }
+            }
         }
         for (text, bits) in self.comparisons() {
             add(text, bits);
@@ -564,10 +600,53 @@ impl Site<'_> {
             let text = format!("{}{target}", self.scope.slice(transition.span));
             let Some(insertion) = self.scope.insertion(state, &text) else { continue };
             let (start, end) = self.scope.line_of(transition);
+            let bits = (bits - self.fitness_of_source(own, state)).max(1.5);
             let removal = Rewrite { start, end, text: String::new(), bits };
             let reason = format!("{} starts at `{}`", self.name, state.name.text);
             self.add(found, vec![removal, Rewrite { bits: 0.0, ..insertion }], reason);
         }
+    }
+
+    /// Returns the bits that speak for `other` as the source: states mostly take inputs or send outputs, transitions of
+    /// one state lead to the same places, and a state without transitions has lost one. The weights are chosen by feel.
+    fn fitness_of_source(&self, own: &StateDecl, other: &StateDecl) -> f64 {
+        let transition = self.transition();
+        let target_of = |it: &TransitionDecl, state: &StateDecl| {
+            it.target.as_ref().map_or_else(|| state.name.text.clone(), |target| target.text.clone())
+        };
+        let target = target_of(transition, own);
+        let is_alike = |it: &&TransitionDecl| it.verb == transition.verb;
+        let gate = transition.gate.as_ref().map(|gate| &gate.text);
+        let there = &other.transitions;
+        let alike = there.iter().filter(is_alike).count();
+        let mut bits = 0.0;
+        if there.is_empty() {
+            bits += 2.0;
+        } else if alike == there.len() {
+            bits += 1.0;
+        } else if alike == 0 {
+            bits -= 1.5;
+        }
+        if there.iter().filter(is_alike).any(|it| target_of(it, other) == target) {
+            bits += 1.5;
+        }
+        let has_gate =
+            there.iter().filter(is_alike).any(|it| it.gate.as_ref().map(|gate| &gate.text) == gate);
+        bits += if has_gate { -0.5 } else { 0.5 };
+        bits + if self.is_misplaced() { 3.5 } else { 0.0 }
+    }
+
+    /// Returns whether no other transition of the state is of this kind, and another state has only such ones.
+    fn is_misplaced(&self) -> bool {
+        let (Some(own), verb) = (self.place.state, self.transition().verb) else { return false };
+        let mut others = own.transitions.iter().filter(|it| it.span != self.transition().span).peekable();
+        let is_alone = others.peek().is_some() && others.all(|it| it.verb != verb);
+        let is_at_home = |state: &&StateDecl| {
+            state.name.span != own.name.span
+                && !state.transitions.is_empty()
+                && state.transitions.iter().all(|it| it.verb == verb)
+        };
+        is_alone && self.scope.states.iter().any(is_at_home)
     }
 
     fn removal(&self, found: &mut Vec<EditCandidate>) {

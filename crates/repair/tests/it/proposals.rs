@@ -240,3 +240,28 @@ fn a_negated_guard_of_an_input_is_turned_round() {
         found.proposals.iter().map(|it| it.edited.iter().next().unwrap().text.as_str()).collect();
     assert!(texts.contains(&right), "{}", texts.join("\n----\n"));
 }
+
+/// A transition that stands in the wrong state goes back to where the others of its kind are.
+#[test]
+fn a_transition_in_the_wrong_state_is_moved() {
+    let line = "        more: on more -> owes\n";
+    let right = format!(
+        "model Moved {{
+    input ask
+    input more
+    output told
+    state idle {{
+        one: on ask -> owes
+{line}    }}
+    state owes {{
+        tell: emit told -> idle
+    }}
+}}
+"
+    );
+    let wrong = right.replace(line, "").replace("    state owes {\n", &format!("    state owes {{\n{line}"));
+    let runs = ["ask; more; -", "ask; told; ask; more; -"].map(run);
+    let found = repairs(&wrong, &runs).unwrap();
+    let said: Vec<&str> = found.proposals.iter().map(|it| it.reason.as_str()).collect();
+    assert!(said.contains(&"`more` starts at `idle`"), "{said:?}");
+}

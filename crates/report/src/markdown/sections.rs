@@ -135,6 +135,15 @@ fn failure_section(summary: &Summary, kind: &FailureSummary, record: &str) -> St
     )
 }
 
+/// Returns the facts that speak for the model or for the system; empty if there are none.
+pub(super) fn evidence_section(summary: &Summary) -> String {
+    if summary.evidence.is_empty() {
+        return String::new();
+    }
+    let facts: Vec<String> = summary.evidence.iter().map(|fact| show_control_characters(fact)).collect();
+    format!("### Evidence\n\nWhich side is wrong, it does not say.\n\n{}", fenced_block("text", &facts))
+}
+
 /// Returns a table of the reasons why runs ended without a result; empty if there are none.
 pub(super) fn reasons_table(title: &str, reasons: &Reasons) -> String {
     let mut rows: Vec<String> =

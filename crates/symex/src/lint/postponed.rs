@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateKind, Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::solver::SolverDecision;
@@ -73,7 +75,12 @@ fn stays_possible(cx: &mut Ctx<'_>, switch: &Switch) -> bool {
     let (sooner, later) = (cx.pool.var(sooner), cx.pool.var(later));
     let (holds, then) = (guard_after(cx, switch.guard, sooner), guard_after(cx, switch.guard, later));
     let (is_later, fails) = (cx.pool.le(sooner, later), cx.pool.not(then));
-    matches!(cx.decide(&[holds, is_later, fails]), SolverDecision::Unsat)
+    let mut facts = vec![holds, is_later, fails];
+    // No clock shows a time before the start: `c != 0s` holds for ever once it holds.
+    let zero = cx.pool.number(Rational::ZERO, Sort::Real);
+    let times: Vec<Term> = cx.sts.clocks.iter().map(|clock| cx.pool.var(clock.var)).chain([sooner]).collect();
+    facts.extend(times.into_iter().map(|time| cx.pool.le(zero, time)));
+    matches!(cx.decide(&facts), SolverDecision::Unsat)
 }
 
 fn guard_after(cx: &mut Ctx<'_>, guard: Term, delay: Term) -> Term {

@@ -169,7 +169,7 @@ fn redis_has_a_fixed_point() {
 }
 
 /// The findings of a model given as text.
-fn findings(text: &str) -> Vec<(&'static str, Vec<String>)> {
+pub fn findings(text: &str) -> Vec<(&'static str, Vec<String>)> {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
     let loaded = load(&sources, file, &LoadOptions::default());

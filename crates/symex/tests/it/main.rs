@@ -1,5 +1,6 @@
 //! Tests of symbolic execution against explicit execution.
 
+mod dead_ends;
 mod examples;
 mod proofs;
 mod systems;

@@ -5,7 +5,7 @@
 
 use std::env;
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ioxide_args::{TestArgs, TestFormat};
@@ -17,6 +17,7 @@ use ioxide_record::format::Record;
 use ioxide_record::reporter::Reporter;
 use ioxide_repair::{Proposal, TriageFact, runs_of_record, triage};
 use ioxide_report::html::evidence::{ChangeView, EvidencePage};
+use ioxide_report::summary::Summary;
 use serde_json::{Value as Json, json};
 
 use crate::commands::repair::{effect_lines, find_briefly, proposal_json};
@@ -30,15 +31,26 @@ const MAX_EVENTS: usize = 50_000;
 /// The number of lines of a change that are shown. Chosen by feel: a larger one is no small change.
 const MAX_LINES: usize = 6;
 
-/// Keeps the events of a campaign in memory.
+/// Keeps the events of a campaign in memory, and a summary of them for programs.
 #[derive(Clone, Default)]
-pub struct EventKeeper(Arc<Mutex<Vec<Event>>>);
+pub struct EventKeeper(Arc<Mutex<KeptCampaign>>);
+
+#[derive(Default)]
+struct KeptCampaign {
+    /// The first events; `None` if no evidence is wanted.
+    events: Option<Vec<Event>>,
+    /// The requirements and what the runs did for them; `None` if the result is not for programs.
+    summary: Option<Box<Summary>>,
+}
 
 impl Reporter for EventKeeper {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if events.len() < MAX_EVENTS {
+        let mut kept = self.lock();
+        if let Some(events) = kept.events.as_mut().filter(|events| events.len() < MAX_EVENTS) {
             events.push(event.clone());
+        }
+        if let Some(summary) = &mut kept.summary {
+            summary.add_event(event);
         }
         Ok(())
     }
@@ -48,18 +60,36 @@ impl EventKeeper {
     /// Returns the keeper of a campaign after which evidence is shown; `None` if none is wanted.
     pub fn if_wanted(format: TestFormat) -> Option<Self> {
         let is = |name: &str, value: &str| env::var_os(name).is_some_and(|set| set == value);
+        let is_json = matches!(format, TestFormat::Json);
         let is_wanted = match format {
             // Where progress is off nobody watches, unless evidence is asked for.
             TestFormat::Text => !is("IOXIDE_PROGRESS", "off") || is("IOXIDE_HINTS", "on"),
             TestFormat::Json => true,
             TestFormat::Junit | TestFormat::Tap => false,
         };
-        (is_wanted && !is("IOXIDE_HINTS", "off")).then(Self::default)
+        let events = (is_wanted && !is("IOXIDE_HINTS", "off")).then(Vec::new);
+        let summary = is_json.then(Box::default);
+        let kept = KeptCampaign { events, summary };
+        (kept.events.is_some() || is_json).then(|| Self(Arc::new(Mutex::new(kept))))
+    }
+
+    /// Returns the keeper of a record that is read.
+    fn of_events() -> Self {
+        Self(Arc::new(Mutex::new(KeptCampaign { events: Some(Vec::new()), summary: None })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, KeptCampaign> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn into_record(self) -> Record {
-        let events = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        Record { events, is_cut: false }
+        Record { events: self.lock().events.take().unwrap_or_default(), is_cut: false }
+    }
+
+    /// Returns the requirements of the model and what the runs did for them; null if the model names none.
+    pub fn requirements_json(&self) -> Json {
+        let kept = self.lock();
+        json!(kept.summary.as_ref().and_then(|summary| summary.requirements.to_json()))
     }
 }
 
@@ -83,7 +113,7 @@ struct ExplainingChanges {
 
 /// Returns the facts about the first failure of the record at `path`; none if it has none or cannot be read.
 pub fn facts_of_record(path: &str, model: &Model) -> Vec<TriageFact> {
-    let keeper = EventKeeper::default();
+    let keeper = EventKeeper::of_events();
     let mut reporter = keeper.clone();
     let read = record::each_event(path, |event| reporter.event(event));
     if read.is_err() { Vec::new() } else { triage(&model.sts, &keeper.into_record()) }

@@ -86,6 +86,41 @@ fn the_text_is_typed_the_picture_follows_and_the_file_is_saved() {
     browser.is_calm();
 }
 
+/// The button that looks for changes of the model: one is shown with its diff, and taken into the text.
+#[test]
+fn a_change_that_explains_the_runs_is_found_and_tried() {
+    let Some(browser) = Browser::open() else { return };
+    browser.resize(1280, 800);
+    let folder = crate::repair::folder();
+    for seed in ["1", "2", "3"] {
+        crate::repair::record(folder.path(), seed);
+    }
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let records =
+        ["campaign.jsonl", "campaign-2.jsonl", "campaign-3.jsonl"].map(|it| path(&format!("runs/{it}")));
+    let model = path("model.iox");
+    let args: Vec<&str> = [&*model].into_iter().chain(records.iter().flat_map(|it| ["--run", it])).collect();
+    let explorer = Explorer::start(&args);
+    browser.go(&explorer.at("edit"));
+    wait_for_status(&browser, "No findings; saved.");
+    browser.click(".repairing");
+    browser.wait_for_element(".repairs .repair");
+    let diff = browser.text(".repairs .repair");
+    assert!(diff.contains("failed"), "{diff}");
+    let wrong = fs::read_to_string(&model).expect("the model");
+    browser.click(".repairs .repair button");
+    wait_for_status(&browser, "No findings; not saved.");
+    let text = browser.run("return document.querySelector('.model-text').value;", &[]);
+    assert_ne!(text, json!(wrong), "the change is in the text");
+    assert_eq!(fs::read_to_string(&model).expect("the model"), wrong, "and not yet in the file");
+    browser.press_with(key::CONTROL, "s");
+    wait_for_status(&browser, "No findings; saved.");
+    for record in &records {
+        crate::program::check_in(folder.path(), &["judge", "model.iox", record], 0, &["PASS"]);
+    }
+    browser.is_calm();
+}
+
 #[test]
 fn what_others_have_changed_is_not_overwritten() {
     let Some(browser) = Browser::open() else { return };

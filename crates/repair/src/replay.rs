@@ -1,0 +1,241 @@
+//! Replays that begin where an edit can first be seen.
+//!
+//! An edited model differs from its base in some switches. Up to the first label that one of them has a part in, both
+//! have the same belief, so that a replay takes it over from a log of the base. A run in which no such switch has a
+//! part is judged as before, without a replay.
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Int;
+use ioxide_model::sts::{GateId, GateKind, LocId, Model, Sts, Switch, SwitchId};
+use ioxide_model::term::{Term, TermNode, TermPool};
+use ioxide_model::value::Value;
+use ioxide_smt::halt::Halt;
+use ioxide_smt::solver::Solver;
+use ioxide_symex::{Belief, Ctx, Monitor};
+use ioxide_testgen::mutate::{show_initial, show_switch};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::RepairError;
+use crate::evaluate::{RunJudgement, judge_with};
+use crate::runs::DecodedRun;
+use crate::samples::GuardSamples;
+
+/// The number of steps of all runs that are logged. Chosen by feel: each holds a belief.
+const MAX_LOGGED: usize = 20_000;
+/// The number of states of a belief beyond which its run is not logged. Chosen by feel.
+const MAX_STATES: usize = 64;
+
+/// The meaning of a model as text, by which equal models and their differences are known.
+#[derive(Debug)]
+pub(crate) struct ModelMeaning {
+    /// Everything but the switches.
+    frame: String,
+    switches: Vec<(String, LocId, GateId)>,
+}
+
+/// The place of a switch that two models do not share: its source and its message.
+pub(crate) type ChangedPlace = (LocId, GateId);
+
+impl ModelMeaning {
+    /// Returns the meaning of `model`.
+    pub(crate) fn new(model: &mut Model) -> Self {
+        let texts: Vec<String> = model.sts.switches.ids().map(|id| switch_text(model, id)).collect();
+        let sts = &model.sts;
+        let vars =
+            sts.vars.iter().map(|var| format!("{:?} {}", var.var, show_initial(model, var.var, var.init)));
+        let places = sts.locations.iter().map(|location| location.name.to_string());
+        let fields = sts.gates.iter().map(|gate| format!("{} {:?}", gate.name, gate.fields));
+        let functions = model.pool.functions().map(|function| {
+            let body = function.body.map(|body| model.pool.show(body).to_string()).unwrap_or_default();
+            format!("{} {body}", function.name)
+        });
+        let parts: Vec<String> = vars.chain(places).chain(fields).chain(functions).collect();
+        let frame = format!("{:?}\n{}", sts.initial, parts.join("\n"));
+        let switches = texts.into_iter().zip(sts.switches.iter());
+        let switches = switches.map(|(text, switch)| (text, switch.source, switch.gate)).collect();
+        Self { frame, switches }
+    }
+
+    /// Returns a text that models with the same meaning share.
+    pub(crate) fn key(&self) -> String {
+        let mut switches: Vec<&str> = self.switches.iter().map(|(text, ..)| text.as_str()).collect();
+        // The order of switches means nothing.
+        switches.sort_unstable();
+        format!("{}\n{}", self.frame, switches.join("\n"))
+    }
+
+    /// Returns the switches of `model` that this one does not have.
+    pub(crate) fn new_switches(&self, model: &mut Model) -> Vec<SwitchId> {
+        let known: FxHashSet<&str> = self.switches.iter().map(|(text, ..)| text.as_str()).collect();
+        let ids: Vec<SwitchId> = model.sts.switches.ids().collect();
+        ids.into_iter().filter(|&id| !known.contains(&*switch_text(model, id))).collect()
+    }
+
+    /// Returns the places of the switches that only one of both models has; `None` if they differ in more.
+    fn changes_to(&self, other: &Self) -> Option<Vec<ChangedPlace>> {
+        if self.frame != other.frame {
+            return None;
+        }
+        let mut counts: FxHashMap<&str, (i32, ChangedPlace)> = FxHashMap::default();
+        for (switches, by) in [(&self.switches, 1), (&other.switches, -1)] {
+            for (text, source, gate) in switches {
+                counts.entry(text).or_insert((0, (*source, *gate))).0 += by;
+            }
+        }
+        Some(counts.into_values().filter(|(count, _)| *count != 0).map(|(_, place)| place).collect())
+    }
+}
+
+/// Returns a switch as text. Bounds of whole numbers have one form: `n < 4` is `n <= 3`.
+fn switch_text(model: &mut Model, id: SwitchId) -> String {
+    let switch = model.sts.switches[id].clone();
+    let facts = model.pool.conjuncts(switch.guard);
+    let facts: Vec<Term> = facts.into_iter().map(|fact| with_closed_bound(&mut model.pool, fact)).collect();
+    let guard = model.pool.and(facts);
+    show_switch(model, &Switch { guard, ..switch })
+}
+
+fn with_closed_bound(pool: &mut TermPool, fact: Term) -> Term {
+    let TermNode::Lt(a, b) = *pool.node(fact) else { return fact };
+    let bound = |pool: &TermPool, term: Term| match pool.as_value(term) {
+        Some(Value::Int(number)) => Some(number.clone()),
+        _ => None,
+    };
+    match (bound(pool, a), bound(pool, b)) {
+        (_, Some(most)) => {
+            let most = pool.value(Value::Int(most + Int::from(-1)));
+            pool.le(a, most)
+        }
+        (Some(least), _) => {
+            let least = pool.value(Value::Int(least + Int::from(1)));
+            pool.le(least, b)
+        }
+        (None, None) => fact,
+    }
+}
+
+/// A model with a log of its replays.
+#[derive(Debug)]
+pub(crate) struct ReplayBase {
+    pub(crate) meaning: ModelMeaning,
+    /// The logs by the number of their run; `None` for runs that are replayed from their start.
+    logs: Vec<Option<ReplayLog>>,
+}
+
+#[derive(Debug)]
+struct ReplayLog {
+    steps: Vec<LoggedStep>,
+    judged: RunJudgement,
+}
+
+#[derive(Debug)]
+struct LoggedStep {
+    monitor: Monitor,
+    /// The locations of the belief; `None` if it allows everything.
+    places: Option<Vec<LocId>>,
+}
+
+impl ReplayBase {
+    /// Replays the runs by `model`, which must know their messages.
+    pub(crate) fn new(
+        model: &mut Model,
+        solver: &mut dyn Solver,
+        runs: &[DecodedRun<'_>],
+        samples: &mut GuardSamples,
+        halt: &Halt,
+    ) -> Result<(Self, Vec<RunJudgement>), RepairError> {
+        let meaning = ModelMeaning::new(model);
+        let is_plain = !model.sts.is_timed() && model.sts.composition.is_none();
+        let (mut logs, mut all) = (Vec::new(), Vec::new());
+        let mut room = MAX_LOGGED;
+        for run in runs {
+            let mut steps = Vec::new();
+            let mut is_logged = is_plain && run.is_plain();
+            let judged = judge_with(model, solver, (run, halt), None, &mut |cx, monitor, label, at| {
+                samples.note(cx, monitor, label, at);
+                is_logged &= steps.len() < room;
+                match LoggedStep::new(monitor) {
+                    Some(step) if is_logged => steps.push(step),
+                    _ => is_logged = false,
+                }
+            })?;
+            samples.end_run(&judged, run.labels().len());
+            is_logged &= !judged.is_unknown;
+            room -= if is_logged { steps.len() } else { 0 };
+            logs.push(is_logged.then(|| ReplayLog { steps, judged: judged.clone() }));
+            all.push(judged);
+        }
+        Ok((Self { meaning, logs }, all))
+    }
+
+    /// Returns the places at which a model with this meaning differs; `None` if replays cannot be shared with it.
+    pub(crate) fn changes(&self, meaning: &ModelMeaning) -> Option<Vec<ChangedPlace>> {
+        self.meaning.changes_to(meaning)
+    }
+
+    /// Judges run number `at` by a model that differs from the base at `changes`.
+    pub(crate) fn judge_edited(
+        &self,
+        model: &mut Model,
+        solver: &mut dyn Solver,
+        (at, run): (usize, &DecodedRun<'_>),
+        changes: Option<&[ChangedPlace]>,
+        halt: &Halt,
+    ) -> Result<RunJudgement, RepairError> {
+        let ignore = &mut |_: &mut Ctx<'_>, _: &Monitor, _: &Label, _: usize| ();
+        let (Some(log), Some(changes)) = (&self.logs[at], changes) else {
+            return judge_with(model, solver, (run, halt), None, ignore);
+        };
+        let Some(from) = log.first_affected(&model.sts, run.labels(), changes) else {
+            return Ok(log.judged.clone());
+        };
+        let start = (log.steps[from].monitor.clone(), from);
+        let judged = judge_with(model, solver, (run, halt), (from > 0).then_some(start), ignore)?;
+        let earlier = log.judged.unspecified_at.filter(|&at| at <= from);
+        Ok(RunJudgement { unspecified_at: earlier.or(judged.unspecified_at), ..judged })
+    }
+}
+
+impl LoggedStep {
+    /// Returns the step; `None` if more is under way than a belief says, or the belief is large.
+    fn new(monitor: &Monitor) -> Option<Self> {
+        let is_settled = monitor.count_orders() == 1
+            && monitor.under_way() == 0
+            && monitor.lost_states().is_none()
+            && monitor.count_doubts() == 0;
+        let places = match monitor.belief() {
+            Belief::Concrete(states) if states.len() <= MAX_STATES => {
+                let mut places: Vec<LocId> = states.iter().map(|state| state.loc).collect();
+                places.dedup();
+                Some(places)
+            }
+            Belief::Unspecified => None,
+            Belief::Concrete(_) | Belief::Symbolic(_) => return None,
+        };
+        is_settled.then(|| Self { monitor: monitor.clone(), places })
+    }
+}
+
+impl ReplayLog {
+    /// Returns the position of the first label from which on a replay may differ; `None` if none does.
+    fn first_affected(&self, sts: &Sts, labels: &[Label], changes: &[ChangedPlace]) -> Option<usize> {
+        for (at, step) in self.steps.iter().enumerate() {
+            // Where everything is allowed, it stays so.
+            let Some(places) = &step.places else { continue };
+            for (place, gate) in changes {
+                if !places.contains(place) {
+                    continue;
+                }
+                let kind = sts.gates[*gate].kind;
+                match (&labels[at], kind) {
+                    // The belief is closed under internal steps already: the label before led there.
+                    (_, GateKind::Internal) => return Some(at.saturating_sub(1)),
+                    (Label::Input(seen, _) | Label::Output(seen, _), _) if seen == gate => return Some(at),
+                    (Label::Quiescence, GateKind::Output) => return Some(at),
+                    _ => (),
+                }
+            }
+        }
+        None
+    }
+}
