@@ -86,6 +86,21 @@ fn representatives(model: &Model, sort: Sort) -> Vec<Value> {
     }
 }
 
+/// Returns a line up to the `#` that begins a comment: one that is not in a string.
+pub fn without_comment(line: &str) -> &str {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, sign) in line.char_indices() {
+        match sign {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '#' if !is_quoted => return &line[..at],
+            _ => (),
+        }
+    }
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use ioxide_lang::LoadOptions;
@@ -109,5 +124,19 @@ mod tests {
             open.notes(&model, "help"),
             ["`put` is learned with 8 of 27 combinations of values; help"]
         );
+    }
+
+    /// Defect: a `#` in a string began a comment.
+    #[test]
+    fn a_hash_in_a_string_begins_no_comment() {
+        for (line, content) in [
+            ("coin # the first", "coin "),
+            ("put(key: \"a#b\") # a key", "put(key: \"a#b\") "),
+            ("put(key: \"a\\\"#b\")", "put(key: \"a\\\"#b\")"),
+            ("# all", ""),
+            ("coin", "coin"),
+        ] {
+            assert_eq!(without_comment(line), content);
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! campaigns tell no times, so that they print the same whenever they are run.
 
 mod closing;
+pub mod colours;
 mod meter;
 
 use std::io::{self, Write};

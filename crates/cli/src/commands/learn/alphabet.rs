@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ioxide_args::LearnArgs;
-use ioxide_learn::alphabet::{MessageAlphabet, choose_all_inputs};
+use ioxide_learn::alphabet::{MessageAlphabet, choose_all_inputs, without_comment};
 use ioxide_model::label::{Label, input_name};
 use ioxide_model::sts::Model;
 use ioxide_record::typed;
@@ -45,41 +45,7 @@ fn parse_input(model: &Model, text: &str) -> Result<Label, CliError> {
     }
 }
 
-/// Returns a line up to the `#` that begins a comment: one that is not in a string.
-fn without_comment(line: &str) -> &str {
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    for (at, sign) in line.char_indices() {
-        match sign {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            '#' if !is_quoted => return &line[..at],
-            _ => (),
-        }
-    }
-    line
-}
-
 /// Tells people which combinations of values are left out, with a `help`.
 pub fn print_left_out(all: &MessageAlphabet, model: &Model, help: &str) {
     all.notes(model, help).iter().for_each(|note| eprintln!("note: {note}"));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Defect: a `#` in a string began a comment.
-    #[test]
-    fn a_hash_in_a_string_begins_no_comment() {
-        for (line, content) in [
-            ("coin # the first", "coin "),
-            ("put(key: \"a#b\") # a key", "put(key: \"a#b\") "),
-            ("put(key: \"a\\\"#b\")", "put(key: \"a\\\"#b\")"),
-            ("# all", ""),
-            ("coin", "coin"),
-        ] {
-            assert_eq!(without_comment(line), content);
-        }
-    }
 }
