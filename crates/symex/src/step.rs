@@ -75,7 +75,7 @@ pub fn take_step(cx: &mut Ctx<'_>, state: &SymState, step: PathStep) -> SwitchSt
     }
 }
 
-/// Returns the state after silence in `state`, which is assumed to be quiescent ([FTW05] Def. 15). Silence is numbered
+/// Returns the state after silence in `state`, which is assumed to be quiescent (\[FTW05] Def. 15). Silence is numbered
 /// like a message. In a timed system a fresh delay passes: a state that was quiescent when it was entered stays so.
 pub fn after_silence(cx: &mut Ctx<'_>, state: &SymState) -> SymState {
     let quiet = quiescence_condition(cx, state.loc);

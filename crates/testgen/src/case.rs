@@ -17,8 +17,8 @@
 //! *Differs* from the paper: silence is wrong only if no output can come at or after the instant of
 //! the time-out, whatever its values (the paper asks about that very instant, and fails systems that
 //! conform); the target of the path has no arcs; the clock reset by R1 is that of the next state; R11
-//! is new and lets nothing be pruned that an accepted observation still allows. R12 is new too: [BLLN23] has no silence
-//! on paths. It asks that the model is quiescent; R9 allows a silence also where a message can still come.
+//! is new and lets nothing be pruned that an accepted observation still allows. R12 is new too: \[BLLN23] has no
+//! silence on paths. It asks that the model is quiescent; R9 allows a silence also where a message can still come.
 //!
 //! A model without clocks has no delays in its guards, and silence means quiescence there, as for the monitor.
 //!

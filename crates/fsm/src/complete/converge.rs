@@ -1,7 +1,7 @@
 //! A certificate of completeness by convergent words, for suites of the methods SPY, SPYH and S.
 //!
 //! Two words *converge* if they lead every machine that passes the suite and has at most `m` states to equivalent
-//! states; they *diverge* if the suite has a word behind both that the specification answers differently. [SPY12]:
+//! states; they *diverge* if the suite has a word behind both that the specification answers differently. \[SPY12]:
 //!
 //! *Lemma.* Let `K` have an access word for every state, all diverging, and let `a` and `b` lead the specification to
 //! one state. If every word `w` of `m - n` symbols follows both `a` and `b` in the suite, and any two words among `K`

@@ -1,4 +1,4 @@
-//! The condition under which the rest of a purpose is possible whatever the system answers: [BT19] sec. 7, universal
+//! The condition under which the rest of a purpose is possible whatever the system answers: \[BT19] sec. 7, universal
 //! quantification of outputs.
 
 use ioxide_model::sts::GateKind;

@@ -1,4 +1,4 @@
-//! Purposes that observe silence in every location: the switch labelled δ of [BT19] sec. 7.
+//! Purposes that observe silence in every location: the switch labelled δ of \[BT19] sec. 7.
 //!
 //! One shortest path per location in which the model may be silent, longest first; silences of other locations are put
 //! in on the way, as long as the rest of the path stays possible.
