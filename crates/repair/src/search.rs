@@ -133,6 +133,8 @@ struct SearchStart {
     candidate: EditCandidate,
     /// The failing runs of the sample that it explains, a bit for each.
     explained: u64,
+    /// True if it leaves an input of a failing run open that was not open before.
+    is_silent: bool,
 }
 
 /// The judgement of a candidate.
@@ -328,7 +330,7 @@ impl<'r> Search<'r> {
             self.solutions.push(Solution { node, model, candidate, is_silent, cost });
             CandidateJudgement::Solution
         } else {
-            CandidateJudgement::Helpful(Box::new(SearchStart { node, candidate, explained }))
+            CandidateJudgement::Helpful(Box::new(SearchStart { node, candidate, explained, is_silent }))
         }
     }
 
@@ -412,8 +414,10 @@ impl<'r> Search<'r> {
     /// Looks for a second edit after the starts that explain the most.
     fn expand_starts(&mut self, mut starts: Vec<SearchStart>, solver: &mut dyn Solver) {
         starts.sort_by(|a, b| {
+            // What leaves an input open explains every run from there on, but corrects nothing.
+            let by_silence = a.is_silent.cmp(&b.is_silent);
             let by_runs = b.explained.count_ones().cmp(&a.explained.count_ones());
-            by_runs.then(a.node.bits.total_cmp(&b.node.bits))
+            by_silence.then(by_runs).then(a.node.bits.total_cmp(&b.node.bits))
         });
         for start in starts.into_iter().take(MAX_STARTS) {
             let Some(mut model) = (self.request.load)(&start.node.sources) else { continue };

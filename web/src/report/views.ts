@@ -94,7 +94,7 @@ operations?: Array<OperationCounts>,
 /** The requirements of the model; absent if it names none. */
 requirements?: RequirementTableJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyRecord>, suggested_patience_ms: number | null, machine_lag: LagRecord | null, time_spent: TimeSpentRecord | null, measures: Array<MeasureRecord>, history: HistoryRecord | null, };
 
-/** The end of a timed run in the words of its method ([BLLN23]). */
+/** The end of a timed run in the words of its method (\[BLLN23]). */
 export type FindingRecord = {
 /** `PASS`, `FAIL_out`, `FAIL_dur`, `INC_out`, `INC_dur`, `INC_ucIn_spec`, `INC_ucIn_uspec` or `INC_off_path`. */
 word: string,

@@ -23,7 +23,7 @@ use ioxide_report::summary::Summary;
 use ioxide_report::terminal::TerminalReporter;
 use tempfile::TempDir;
 
-use super::test::parts::WholeCampaign;
+use super::test::parts::{PreparedCampaign, WholeCampaign};
 use super::{merge, rounds};
 use crate::exit::{CliError, ExitStatus};
 use crate::progress::ProgressLine;
@@ -55,7 +55,8 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, CliError> {
     let folder = tempfile::tempdir()?;
     let file = File::create(folder.path().join("campaign.jsonl"))?;
     let mut recorder = Recorder::new(BufWriter::new(file))?;
-    WholeCampaign::merge(&test, &mut parts, &mut recorder, &args.solver)?;
+    let prepared = PreparedCampaign::nowhere(&test, &args.solver)?;
+    WholeCampaign::merge(prepared, &mut parts, &mut recorder, &args.solver)?;
     Ok(Some(folder))
 }
 

@@ -241,6 +241,35 @@ fn a_negated_guard_of_an_input_is_turned_round() {
     assert!(texts.contains(&right), "{}", texts.join("\n----\n"));
 }
 
+/// Two errors, each of which shows in runs of its own; and a run that shows both, one after the other.
+#[test]
+fn two_changes_are_made_where_one_is_not_enough() {
+    let right = "model Sides {
+    input left
+    input right
+    output l(n: int)
+    output r(n: int)
+    state idle {
+        one: on left -> a
+        two: on right -> b
+    }
+    state a { x: emit l(n: 1) -> idle }
+    state b { y: emit r(n: 2) -> idle }
+}
+";
+    let wrong = right.replace("l(n: 1)", "l(n: 2)").replace("r(n: 2)", "r(n: 3)");
+    let apart = ["left; l(n: 1)", "right; r(n: 2)", "left; l(n: 1); left; l(n: 1)"];
+    let together = ["left; l(n: 1); right; r(n: 2)", "right; r(n: 2); left; l(n: 1)"];
+    for runs in [&apart[..], &together] {
+        let runs: Vec<_> = runs.iter().map(|text| run(text)).collect();
+        let found = repairs(&wrong, &runs).unwrap();
+        let texts: Vec<&str> =
+            found.proposals.iter().map(|it| it.edited.iter().next().unwrap().text.as_str()).collect();
+        assert!(texts.contains(&right), "{}", texts.join("\n----\n"));
+        assert!(found.proposals.iter().all(|proposal| proposal.n_edits == 2));
+    }
+}
+
 /// A transition that stands in the wrong state goes back to where the others of its kind are.
 #[test]
 fn a_transition_in_the_wrong_state_is_moved() {

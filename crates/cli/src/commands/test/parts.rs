@@ -346,12 +346,13 @@ pub fn merge_campaign(
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
 ) -> Result<ExitStatus, CliError> {
-    let folder = RecordFolder::open(&merge_args.out)?;
+    let prepared = PreparedCampaign::nowhere(args, &merge_args.solver)?;
+    let folder = RecordFolder::open(&merge_args.out)?.with_evidence(&prepared.spec);
     let mut reporters = session::reporters(
         if merge_args.json { ShowResults::Nothing } else { ShowResults::People(ClosingDetail::Full) },
         Some(&folder),
     )?;
-    let whole = WholeCampaign::merge(args, parts, &mut reporters, &merge_args.solver)?;
+    let whole = WholeCampaign::merge(prepared, parts, &mut reporters, &merge_args.solver)?;
     drop(reporters);
     let secrets = whole.sut.secrets();
     let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
@@ -388,15 +389,14 @@ pub struct WholeCampaign {
 }
 
 impl WholeCampaign {
-    /// Merges the parts, and gives `reporter` the events that one machine would have given.
+    /// Merges the parts of a campaign that was prepared, and gives `reporter` the events that one machine would have given.
     pub fn merge(
-        args: &TestArgs,
+        prepared: PreparedCampaign<'_>,
         parts: &mut GatheredParts,
         reporter: &mut dyn Reporter,
         solver: &SolverArgs,
     ) -> Result<Self, CliError> {
-        let PreparedCampaign { sources, spec, sut, chosen, config, units, .. } =
-            PreparedCampaign::nowhere(args, solver)?;
+        let PreparedCampaign { args, sources, spec, sut, chosen, config, units, .. } = prepared;
         if units.count() != parts.manifest.count {
             return Err(CliError::usage(format!(
                 "the plan has {} units here, and {} where the parts were made",
