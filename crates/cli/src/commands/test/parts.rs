@@ -389,7 +389,8 @@ pub struct WholeCampaign {
 }
 
 impl WholeCampaign {
-    /// Merges the parts of a campaign that was prepared, and gives `reporter` the events that one machine would have given.
+    /// Merges the parts of a campaign that was prepared, and gives `reporter` the events that one machine would have
+    /// given.
     pub fn merge(
         prepared: PreparedCampaign<'_>,
         parts: &mut GatheredParts,
