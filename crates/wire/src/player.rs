@@ -266,20 +266,20 @@ impl<'m> ModelPlayer<'m> {
         let mut ways = Vec::new();
         for state in &self.closure(label)?.states {
             let taken = decided_successors(&mut self.cx, state, label);
-            ways.extend(taken.map_err(|why| self.undecided(label, why))?);
+            ways.extend(taken.map_err(|why| self.report_undecided(label, why))?);
         }
         Ok(ways)
     }
 
     /// Returns the error that the solver cannot say whether `label` can be taken.
-    fn undecided(&self, label: &Label, why: UnknownReason) -> PlayError {
+    fn report_undecided(&self, label: &Label, why: UnknownReason) -> PlayError {
         PlayError::Undecided { switch: label.show(self.cx.pool, self.cx.sts), why }
     }
 
     /// Returns the states that internal steps lead to; `label` is named in the error if they are not known.
     fn closure(&mut self, label: &Label) -> Result<StateClosure<ConcreteState>, PlayError> {
         let here = self.state.clone();
-        decided_closure(&mut self.cx, here, MAX_CLOSURE).map_err(|why| self.undecided(label, why))
+        decided_closure(&mut self.cx, here, MAX_CLOSURE).map_err(|why| self.report_undecided(label, why))
     }
 
     /// Returns the next move: of the system, or of somebody else who sends it an observed input.

@@ -37,7 +37,7 @@ fn first_of_doc<'t>(before: &str, line: &'t str) -> Option<&'t str> {
 pub(super) fn citations_read_as_links(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim).enumerate();
     let docs = lines.filter(|(_, line)| line.starts_with("///") || line.starts_with("//!"));
-    docs.flat_map(|(at, line)| unescaped(line).map(move |citation| (at, citation)))
+    docs.flat_map(|(at, line)| find_unescaped(line).map(move |citation| (at, citation)))
         .map(|(at, citation)| {
             format!("line {}: write `\\[{citation}]`, since rustdoc reads it as a link", at + 1)
         })
@@ -45,7 +45,7 @@ pub(super) fn citations_read_as_links(text: &str) -> Vec<String> {
 }
 
 /// Returns the citations of a line that stand in brackets without a backslash. Code between back quotes is no link.
-fn unescaped(line: &str) -> impl Iterator<Item = &str> {
+fn find_unescaped(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').step_by(2).flat_map(|prose| {
         prose.match_indices('[').filter(|(at, _)| !prose[..*at].ends_with('\\')).filter_map(|(at, _)| {
             // A citation may go on in the next line.

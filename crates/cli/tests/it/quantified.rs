@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::program::{check_in, print_in};
 
 /// A model that says whether a condition holds of what it is asked.
-fn asked(field: &str, condition: &str) -> String {
+fn write_model(field: &str, condition: &str) -> String {
     format!(
         "model Asked {{
     input ask({field})
@@ -42,9 +42,9 @@ const ROWS: [(&str, &str, &str, &str); 5] = [
 fn quantifiers_mean_what_conditions_without_them_mean() {
     for (field, quantified, plain, other) in ROWS {
         let models = [
-            ("q.iox", asked(field, quantified)),
-            ("p.iox", asked(field, plain)),
-            ("o.iox", asked(field, other)),
+            ("q.iox", write_model(field, quantified)),
+            ("p.iox", write_model(field, plain)),
+            ("o.iox", write_model(field, other)),
         ];
         let folder = folder(&models);
         let check = |args: &[&str], code, words: &[&str]| check_in(folder.path(), args, code, words);
@@ -69,7 +69,7 @@ fn quantifiers_mean_what_conditions_without_them_mean() {
 
 #[test]
 fn quantifiers_over_texts_are_decided() {
-    let quantified = asked("t: string", "exists s in string: t == \"a\" + s && s.length() == 2");
+    let quantified = write_model("t: string", "exists s in string: t == \"a\" + s && s.length() == 2");
     let folder = folder(&[("q.iox", quantified)]);
     let judge = |text: &str, answer: &str| {
         let lines =
@@ -87,7 +87,7 @@ fn quantifiers_over_texts_are_decided() {
 fn what_the_solver_leaves_open_is_unknown() {
     // Whether 114 is a sum of three cubes is an open question; a guard that asks is neither true nor false.
     let cubes = "exists i in int: exists j in int: exists k in int: i * i * i + j * j * j + k * k * k == n";
-    let folder = folder(&[("q.iox", asked("n: int", cubes))]);
+    let folder = folder(&[("q.iox", write_model("n: int", cubes))]);
     let judge = |n: u32, answer: &str| {
         let lines = format!("{{\"label\":\"ask\",\"args\":{{\"n\":{n}}}}}\n{{\"label\":\"{answer}\"}}\n");
         fs::write(folder.path().join("t.jsonl"), lines).expect("it is written");
@@ -109,7 +109,7 @@ fn types_are_quantified_over_only_where_no_value_has_their_name() {
         state t { emit r -> s } }";
     let folder = folder(&[
         ("hidden.iox", hidden.to_owned()),
-        ("count.iox", asked("n: int", "(count k in int: k == n) > 0")),
+        ("count.iox", write_model("n: int", "(count k in int: k == n) > 0")),
     ]);
     let (text, code) = print_in(folder.path(), &["purposes", "hidden.iox"]);
     assert!(code == 0 && text.contains("proved unreachable"), "the set has no 2: {text}");

@@ -66,7 +66,7 @@ fn colour_line(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn coloured(is_on: bool, parts: &[&str]) -> String {
+    fn write_parts(is_on: bool, parts: &[&str]) -> String {
         let mut writer = ColourWriter::new(Vec::new(), is_on);
         parts.iter().for_each(|part| writer.write_all(part.as_bytes()).expect("a list of bytes"));
         writer.flush().expect("a list of bytes");
@@ -85,8 +85,8 @@ mod tests {
             "{RED}{BOLD}run 1: FAIL at step 6{RESET}\n{RED}{BOLD}  ✗    6  │◀── !b ──│ got{RESET}\n\
              {GREEN}{BOLD}3 runs: 3 passed; 9 steps{RESET}\nplain line"
         );
-        assert_eq!(coloured(true, &parts), expected);
-        assert_eq!(coloured(false, &parts), parts.concat());
-        assert!(coloured(true, &["1 run: 1 failed; 6 steps\n"]).starts_with(RED));
+        assert_eq!(write_parts(true, &parts), expected);
+        assert_eq!(write_parts(false, &parts), parts.concat());
+        assert!(write_parts(true, &["1 run: 1 failed; 6 steps\n"]).starts_with(RED));
     }
 }
