@@ -6,6 +6,7 @@
 //! added, so nothing that was decided is lost when the program is killed; a last line that was cut
 //! off is left out. Undecided mutants are decided again.
 
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -144,12 +145,15 @@ fn read_decisions(
         let is_journal = format.is_some_and(|format| format == FORMAT);
         return Err(if is_journal { JournalError::Foreign } else { JournalError::NotAJournal });
     }
+    let positions: HashMap<&str, usize> =
+        mutants.iter().enumerate().map(|(position, mutant)| (&*mutant.id, position)).collect();
+    debug_assert_eq!(positions.len(), mutants.len(), "two mutants with one id");
     let mut known = vec![None; mutants.len()];
     for entry in lines.filter_map(|line| json::read::<Json>(line).ok()) {
         let Some(id) = entry.get("mutant").and_then(Json::as_str) else { continue };
-        let Some(at) = mutants.iter().position(|mutant| mutant.id == id) else { continue };
+        let Some(position) = positions.get(id) else { continue };
         // A mutant that was decided again counts with its last decision.
-        known[at] = read_decision(&entry, model);
+        known[*position] = read_decision(&entry, model);
     }
     Ok(known)
 }

@@ -345,8 +345,9 @@ impl RunLoop<'_, '_, '_> {
             self.knowledge.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = self.timing.is_untimed();
             let thinking = Instant::now();
-            let steps_before = self.telling.tester_trace.len();
-            let next = tester.next(self.setup.cx, &self.knowledge.monitor, &self.telling.tester_trace);
+            let trace = self.telling.tester_trace(&self.knowledge.trace);
+            let steps_before = trace.len();
+            let next = tester.next(self.setup.cx, &self.knowledge.monitor, trace);
             self.timing.spent.tester += thinking.elapsed();
             let step = match next {
                 TesterMove::Stop(stop) => return self.judge_rest(stop),
@@ -375,7 +376,7 @@ impl RunLoop<'_, '_, '_> {
 
     /// Tells the tester how long its move took, since `from`, when the run had `steps_before` steps.
     fn tell_time(&self, tester: &mut dyn Tester, from: Instant, steps_before: usize) {
-        let trace = &self.telling.tester_trace;
+        let trace = self.telling.tester_trace(&self.knowledge.trace);
         let is_silent = trace.len() > steps_before && trace.ends_in_silence();
         let (of_move, of_silence) = NOMINAL_TIMES;
         let time = match (self.config.weighs_time, is_silent) {
@@ -586,7 +587,7 @@ impl RunLoop<'_, '_, '_> {
             step: self.telling.steps,
             mark,
         });
-        self.telling.tester_trace.labels.push(label.clone());
+        self.telling.add_label(label);
         self.pending.unwritten = 0;
         let sts = self.setup.cx.sts;
         let (raw, way) = self.telling.take_wire(label);

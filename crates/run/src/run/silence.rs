@@ -212,6 +212,7 @@ impl RunLoop<'_, '_, '_> {
         label: &Label,
         arrived: Instant,
     ) -> io::Result<LoopStep> {
+        self.telling.keep_tester_trace(&self.knowledge.trace);
         let labels = std::mem::take(&mut self.knowledge.trace.labels);
         let mut not_silent = Vec::new();
         let last = labels.len().saturating_sub(1);
