@@ -20,8 +20,6 @@
 
 mod channel;
 mod synchronise;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

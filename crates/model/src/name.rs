@@ -44,22 +44,3 @@ fn is_identifier(name: &str) -> bool {
 fn quote_name(name: &str) -> Cow<'_, str> {
     if is_quotable(name) { Cow::Owned(format!("`{name}`")) } else { Cow::Borrowed(name) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_that_need_them_have_backquotes() {
-        for plain in ["coin", "_x", "A9", "state"] {
-            assert_eq!(source_name(plain), plain);
-        }
-        for odd in ["INIT-CHLO", "ServerHello & Certificate", "none", "9lives", "été", "a.b"] {
-            assert_eq!(source_name(odd), format!("`{odd}`"));
-        }
-        assert_eq!(shown_name("client[2].draft"), "client[2].draft");
-        assert_eq!(shown_name("INIT-CHLO"), "`INIT-CHLO`");
-        assert_eq!(shown_name("none"), "`none`");
-        assert!(!is_quotable("a`b") && !is_quotable("") && !is_quotable("a\tb"));
-    }
-}

@@ -522,6 +522,3 @@ impl FromStr for Rational {
         Ok(if scale < 0 { Self::from_ratio(numer, power) } else { Self::from(numer * power) })
     }
 }
-
-#[cfg(test)]
-mod tests;

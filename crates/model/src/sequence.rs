@@ -83,12 +83,31 @@ impl<T> Sequence<T> {
     }
 
     /// Returns the height of the tree: 0 if it is empty, 1 for a block.
-    fn height(&self) -> u8 {
+    #[must_use]
+    pub fn height(&self) -> u8 {
         match self.0.as_deref() {
             None => 0,
             Some(SequenceTree::Block(_)) => 1,
             Some(SequenceTree::Branch(branch)) => branch.height,
         }
+    }
+
+    /// Returns whether the tree has the form that every operation keeps: the heights of two sides differ by at most
+    /// one, items that fit in a block are a block, and the lengths are right.
+    #[must_use]
+    pub fn is_balanced(&self) -> bool {
+        let branch = match self.0.as_deref() {
+            None => return true,
+            Some(SequenceTree::Block(block)) => return (1..=BLOCK).contains(&block.len()),
+            Some(SequenceTree::Branch(branch)) => branch,
+        };
+        branch.left.height().abs_diff(branch.right.height()) <= 1
+            && !branch.left.is_empty()
+            && !branch.right.is_empty()
+            && branch.len == branch.left.len() + branch.right.len() + 1
+            && branch.len > BLOCK
+            && branch.left.is_balanced()
+            && branch.right.is_balanced()
     }
 
     /// Returns whether the items fit in one block; true if there are none.
@@ -545,6 +564,3 @@ impl<T: fmt::Debug> fmt::Debug for Sequence<T> {
         f.debug_list().entries(self).finish()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -22,13 +22,6 @@ mod subst;
 mod walk;
 mod weight;
 
-#[cfg(test)]
-pub(crate) mod arbitrary;
-#[cfg(test)]
-mod collection_tests;
-#[cfg(test)]
-mod tests;
-
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

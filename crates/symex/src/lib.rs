@@ -52,9 +52,6 @@ mod state;
 mod step;
 mod symmetry;
 
-#[cfg(test)]
-mod tests;
-
 pub use crate::bounds::keep_tightest;
 pub use crate::concrete_run::{ConcreteRun, ConcreteRunStep, find_concrete_run};
 pub use crate::cx::{Ctx, PoolSnapshot};

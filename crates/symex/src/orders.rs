@@ -17,11 +17,8 @@
 //! - if `a` was known to have happened when `b` came: it could not be held, it was confirmed, or a message seen by then
 //!   (`b` itself, perhaps) answers an input of its lane; and if `b` is silence.
 //!
-//! Every other pair may have happened either way. The random test below compares the engine with the enumeration of all
-//! sequences that keep these rules.
-
-#[cfg(test)]
-mod tests;
+//! Every other pair may have happened either way. The random test in `tests/it/orders.rs` compares the engine with the
+//! enumeration of all sequences that keep these rules.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -69,7 +66,8 @@ impl Arrival {
     }
 
     /// Returns the lane whose inputs were taken before this message was sent; `None` if it answers no input.
-    fn answered_lane(self) -> Option<u32> {
+    #[must_use]
+    pub fn answered_lane(self) -> Option<u32> {
         match self {
             Self::Answer { lane, .. } | Self::Crossing(Crossing { lane, is_answer: true, .. }) => Some(lane),
             Self::Direct | Self::Crossing(Crossing { is_answer: false, .. }) => None,
@@ -77,7 +75,8 @@ impl Arrival {
     }
 
     /// Returns whether a message that is still to come may have been sent before this one.
-    pub(crate) fn may_overtake(self) -> bool {
+    #[must_use]
+    pub fn may_overtake(self) -> bool {
         match self {
             Self::Direct => false,
             // Without another outstanding answer nothing can have been sent before this one.

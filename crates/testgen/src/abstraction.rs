@@ -13,8 +13,6 @@
 
 mod error;
 mod reactions;
-#[cfg(test)]
-mod tests;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -29,7 +29,7 @@
 //! projected to the values that still matter.
 
 mod build;
-mod corner;
+pub mod corner;
 mod cover;
 mod error;
 mod front;

@@ -31,8 +31,6 @@ pub mod react;
 mod refine;
 pub mod rivals;
 pub mod suite;
-#[cfg(test)]
-mod tests;
 pub mod updates;
 mod walks;
 

@@ -28,8 +28,6 @@ mod members;
 mod number;
 pub mod patterned;
 mod random;
-#[cfg(test)]
-mod tests;
 mod text;
 
 use rand::RngExt;

@@ -26,8 +26,6 @@
 //! assert_eq!(set.purposes.len(), 1, "one path takes both switches");
 //! ```
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
-
 pub mod abstraction;
 pub mod case;
 pub mod complete;

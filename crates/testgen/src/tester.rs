@@ -10,7 +10,7 @@ pub mod defaults;
 pub mod fair;
 pub mod game;
 pub mod hunt;
-mod instant;
+pub mod instant;
 pub mod purpose;
 pub mod random;
 pub mod replay;
@@ -18,8 +18,6 @@ pub mod script;
 pub mod spec;
 mod stimulus;
 pub mod suite;
-#[cfg(test)]
-mod tests;
 pub mod tour;
 pub mod uniform;
 

@@ -1,6 +1,9 @@
 //! Tests of symbolic execution against explicit execution.
 
 mod dead_ends;
+mod enumeration;
 mod examples;
+mod orders;
 mod proofs;
+mod symmetry;
 mod systems;

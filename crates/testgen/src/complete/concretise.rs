@@ -400,7 +400,7 @@ pub(super) fn field_values(cx: &Ctx<'_>, gate: ioxide_model::sts::GateId, values
 }
 
 /// The store after an outcome.
-pub(super) fn store_after(
+pub fn store_after(
     cx: &Ctx<'_>,
     state: &Valuation,
     gate: ioxide_model::sts::GateId,
@@ -413,7 +413,7 @@ pub(super) fn store_after(
 }
 
 /// Returns whether two answers are equal for these values; of messages with free fields only the gates count.
-pub(super) fn is_equal(
+pub fn is_equal(
     cx: &Ctx<'_>,
     said: &[SaidMessage],
     other: &[SaidMessage],

@@ -10,7 +10,7 @@ mod free;
 mod offer;
 mod reached;
 mod strategy;
-mod world;
+pub mod world;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -63,11 +63,11 @@ impl Default for EnumerationBudget {
 
 /// The enumeration is impossible or exceeds its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EnumerationGivenUp;
+pub struct EnumerationGivenUp;
 
 /// The labels met so far, in the gates of the specification.
 #[derive(Default)]
-pub(super) struct MetLabels {
+pub struct MetLabels {
     all: Vec<Label>,
     numbers: FxHashMap<Label, usize>,
 }
@@ -140,7 +140,7 @@ fn search_product(
 }
 
 /// The visible gates of `sts`, each as its own counterpart.
-fn same_gates(sts: &Sts) -> Vec<(GateId, Option<GateId>)> {
+pub fn same_gates(sts: &Sts) -> Vec<(GateId, Option<GateId>)> {
     let visible = sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal);
     visible.map(|(gate, _)| (gate, Some(gate))).collect()
 }

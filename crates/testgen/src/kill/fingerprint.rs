@@ -44,22 +44,3 @@ fn declarations(model: &Model) -> Vec<String> {
     let types = pool.data_types().map(|data| format!("{data:?}"));
     [start].into_iter().chain(locations).chain(vars).chain(clocks).chain(gates).chain(types).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ioxide_lang::{LoadOptions, load};
-    use ioxide_model::source::Sources;
-
-    /// A journal of another version of the analysis, or of other settings, is another journal.
-    #[test]
-    fn the_version_of_the_analysis_is_in_the_fingerprint() {
-        let mut sources = Sources::new();
-        let file = sources.add("m.iox", "model M { input a state s { on a } }");
-        let model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
-        let print = |fixed: &[&str]| fingerprint(&model, &[], fixed);
-        assert_eq!(print(&["ioco", "1"]), print(&["ioco", "1"]));
-        assert_ne!(print(&["ioco", "1"]), print(&["ioco", "2"]));
-        assert_ne!(print(&["ioco", "1"]), print(&["uioco", "1"]));
-    }
-}

@@ -10,8 +10,6 @@
 //! have happened. No verdict comes from here: Fail is the monitor's alone.
 
 mod course;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -144,7 +142,7 @@ impl Suspects {
     }
 
     /// Follows the labels since the last move in every suspect that is not ruled out.
-    pub(super) fn follow_trace(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
+    pub fn follow_trace(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
         let from = self.seen.replace(trace.len());
         let labels = &trace.labels[from.unwrap_or(0).min(trace.len())..];
         for suspect in self.all.values_mut().filter(|suspect| suspect.fate == SuspectFate::Open) {

@@ -16,8 +16,6 @@
 
 mod arena;
 mod solve;
-#[cfg(test)]
-mod tests;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -17,10 +17,10 @@
 //! counted and not timed: little before the first step, and more only as the labels of the runs earn it. A search that
 //! finds nothing that walks have not covered is the last one.
 
-mod drift;
-mod priced_looks;
-mod rare;
-mod starts;
+pub mod drift;
+pub mod priced_looks;
+pub mod rare;
+pub mod starts;
 mod walk;
 mod walk_preferences;
 

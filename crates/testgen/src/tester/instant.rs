@@ -32,7 +32,7 @@ const FAR: i64 = 2;
 
 /// The cost of waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum WaitingCost {
+pub enum WaitingCost {
     /// Wall-clock time.
     #[default]
     Wall,
@@ -62,13 +62,13 @@ impl InstantKind {
 
 /// The number of times each kind of instant was tried, by switch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TriedInstants {
+pub struct TriedInstants {
     counts: HashMap<(SwitchId, InstantKind), u32>,
 }
 
 /// Returns a delay in seconds after which the switch `id` can be taken from `state` with some values; `None` if no
 /// candidate fits. With `tried`, a kind of instant that was tried least is chosen.
-pub(super) fn choose(
+pub fn choose(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
     state: &ConcreteState,
@@ -112,7 +112,7 @@ pub(super) fn choose(
 }
 
 /// Returns the long delays after which a comparison of `clock_bounds` changes its truth.
-pub(super) fn far_bounds(cx: &mut Ctx<'_>, state: &ConcreteState, clock_bounds: &[Term]) -> Vec<Rational> {
+pub fn far_bounds(cx: &mut Ctx<'_>, state: &ConcreteState, clock_bounds: &[Term]) -> Vec<Rational> {
     let delay = cx.delay;
     let clocks: Substitution = cx
         .sts
@@ -174,19 +174,19 @@ fn instants_around(
 }
 
 /// Draws a long time in seconds; every magnitude up to two hours is equally likely.
-pub(super) fn long(rng: &mut ChaCha8Rng) -> Rational {
+pub fn long(rng: &mut ChaCha8Rng) -> Rational {
     let most = (1i64 << rng.random_range(1..=13u32)).min(MAX_FREE_WAIT);
     Rational::from(rng.random_range(1..=most))
 }
 
 /// The condition that `delay` is at most `horizon`.
-pub(super) fn at_most(cx: &mut Ctx<'_>, delay: VarId, horizon: &Rational) -> Term {
+pub fn at_most(cx: &mut Ctx<'_>, delay: VarId, horizon: &Rational) -> Term {
     let (delay, horizon) = (cx.pool.var(delay), cx.pool.value(Value::Real(horizon.clone())));
     cx.pool.le(delay, horizon)
 }
 
 /// Converts `time` in seconds, rounded down to nanoseconds.
-pub(super) fn nanoseconds(time: &Rational) -> Duration {
+pub fn nanoseconds(time: &Rational) -> Duration {
     let nanos = (time * Rational::from(1_000_000_000)).floor().to_i64().unwrap_or(i64::MAX);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
 }

@@ -587,6 +587,3 @@ impl Tester for PurposeGuided {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

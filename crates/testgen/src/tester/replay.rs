@@ -5,8 +5,6 @@
 
 mod flow;
 mod reference;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +17,11 @@ use ioxide_symex::{Ctx, Monitor};
 
 pub use self::flow::{FieldId, FlowKind, ReplyFlow};
 pub use self::reference::{
-    ReplyId, ReplyPart, ReplyReference, ValuePath, is_same_by_meaning, leaf_at, leaves_of, with_leaf,
-    without_delays,
+    ReplyId, ReplyOrder, ReplyPart, ReplyReference, ValuePath, bind_references, is_same_by_meaning, leaf_at,
+    leaves_of, with_leaf, without_delays,
 };
 
-use self::reference::{GivenInputs, ReferenceFinder, ReplyOrder, bind_references, repoint};
+use self::reference::{GivenInputs, ReferenceFinder, repoint};
 use super::instant::nanoseconds;
 use super::{Tester, TesterMove, TesterStop};
 

@@ -315,6 +315,3 @@ fn is_silent(cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
     let Belief::Concrete(states) = monitor.belief() else { return false };
     states.iter().all(|state| is_quiescent(cx, state) == Quiescence::Quiet)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,7 @@
 //! Conformance on the examples: known answers, shortest witnesses, proofs.
 
+mod explicit;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 

@@ -1,5 +1,8 @@
 //! Values that bite: zero, edges, relations to what was seen, texts out of patterns, spread where only a solver helps.
 
+mod patterned;
+mod picked;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_lang::{LoadOptions, load};

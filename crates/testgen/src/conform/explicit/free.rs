@@ -51,7 +51,7 @@ const MAX_REPRESENTATIVES: usize = 1_000;
 
 /// One of the two systems, with its gate for each gate of the specification that it has.
 #[derive(Clone, Copy)]
-pub(super) struct FreeSide<'w> {
+pub struct FreeSide<'w> {
     pub sts: &'w Sts,
     pub gates: &'w BTreeMap<GateId, GateId>,
 }
@@ -68,7 +68,7 @@ enum FreeKind {
 
 /// The fields of two systems that are tried by representatives.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FreeFields {
+pub struct FreeFields {
     kinds: BTreeMap<FieldPosition, FreeKind>,
     /// The terms that each side compares a separated field with, by switch.
     compared: [BTreeMap<SwitchId, Vec<(FieldPosition, Term)>>; 2],

@@ -22,10 +22,10 @@ use crate::conform::product::InputCompletion;
 
 /// The number of new states between two looks at the halt. Chosen by feel: often enough to end in time, seldom enough
 /// to cost nothing.
-const STATES_PER_LOOK: usize = 1_000;
+pub const STATES_PER_LOOK: usize = 1_000;
 
 /// A set of states after a trace: their numbers, in order.
-pub(super) type StateSet = Vec<usize>;
+pub type StateSet = Vec<usize>;
 
 /// The internal steps and outputs of a state, as numbers of labels and of states; those outputs that are listed,
 /// whatever the other states of its set.
@@ -36,10 +36,10 @@ struct OwnSteps {
 }
 
 /// The representatives that a set of states is looked at with, by gate of the specification and position of the field.
-pub(super) type OpenValues = FreeValues;
+pub type OpenValues = FreeValues;
 
 /// One of two systems, its states numbered as they are met. Labels have the gates of the specification.
-pub(super) struct EnumeratedSide<'w> {
+pub struct EnumeratedSide<'w> {
     sts: &'w Sts,
     /// The gate of this system for each gate of the specification that it has.
     gates: BTreeMap<GateId, GateId>,
@@ -105,6 +105,12 @@ impl<'w> EnumeratedSide<'w> {
     #[must_use]
     pub fn with_samples(self) -> Self {
         Self { is_sampled: true, ..self }
+    }
+
+    /// Returns the number of states found so far.
+    #[must_use]
+    pub fn count_states(&self) -> usize {
+        self.states.len()
     }
 
     /// The states with these numbers.
@@ -397,47 +403,5 @@ impl<'w> EnumeratedSide<'w> {
             reached.extend(accepted);
         }
         self.close_internally(pool, labels, reached)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
-
-    use ioxide_lang::{LoadOptions, load};
-    use ioxide_model::source::Sources;
-    use ioxide_model::sts::Model;
-    use ioxide_smt::halt::{Halted, Signal};
-
-    use super::super::same_gates;
-    use super::*;
-
-    /// Says stop when it is asked for the third time.
-    struct ThirdAsk(AtomicUsize);
-
-    impl Signal for ThirdAsk {
-        fn halt_reason(&self) -> Option<Halted> {
-            (self.0.fetch_add(1, Ordering::Relaxed) >= 2).then_some(Halted::Time)
-        }
-
-        fn time_left(&self) -> Option<Duration> {
-            None
-        }
-    }
-
-    /// Defect: the time limit was not looked at within a closure, which has no end here.
-    #[test]
-    fn a_closure_without_end_ends_in_time() {
-        let text = "model Count { input go output o var n: int = 0
-            state s { internal { n = n + 1 } -> s on go emit o } }";
-        let mut sources = Sources::new();
-        let file = sources.add("count.iox", text);
-        let Model { pool, sts } = load(&sources, file, &LoadOptions::default()).model.expect("a model");
-        let halt = Halt::new(ThirdAsk(AtomicUsize::new(0)));
-        let gates = same_gates(&sts).into_iter().filter_map(|(spec, own)| Some((spec, own?)));
-        let mut side = EnumeratedSide::new(&sts, gates, usize::MAX).with_halt(halt);
-        assert!(side.initial_states(&pool, &mut MetLabels::default()).is_err());
-        assert_eq!(side.states.len(), 3 * STATES_PER_LOOK - 1);
     }
 }

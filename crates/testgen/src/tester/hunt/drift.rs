@@ -39,39 +39,44 @@ const MAX_PLANS: usize = 64;
 
 /// A budget of labels, as a walk sees it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LabelBudget {
+pub struct LabelBudget {
     /// The number of labels that the run may have.
-    pub(super) left: usize,
+    pub left: usize,
     /// The number of labels of the runs before.
-    pub(super) spent: usize,
+    pub spent: usize,
     /// The number of labels of all runs; [`usize::MAX`] if there is no limit.
-    pub(super) total: usize,
+    pub total: usize,
 }
 
 /// The direction of a drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DriftWay {
+pub enum DriftWay {
+    /// To greater values.
     Up,
+    /// To smaller values.
     Down,
 }
 
 /// An input, and the variable that it drives.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DriftPlan {
-    pub(super) switch: SwitchId,
-    pub(super) var: VarId,
+pub struct DriftPlan {
+    /// The transition of the input.
+    pub switch: SwitchId,
+    /// The variable that it drives.
+    pub var: VarId,
     /// The update of the variable by the input itself; `None` if the answer updates it.
-    pub(super) update: Option<Term>,
-    pub(super) way: DriftWay,
+    pub update: Option<Term>,
+    /// The direction.
+    pub way: DriftWay,
     /// The mark passed last.
-    passed: i64,
+    pub passed: i64,
     /// True if the plan led nowhere.
-    is_idle: bool,
+    pub is_idle: bool,
 }
 
 /// The plans of a hunt, and the labels spent on them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DriftPlans {
+pub struct DriftPlans {
     /// All plans; `None` before the model was looked at.
     plans: Option<Vec<DriftPlan>>,
     next: usize,
@@ -80,7 +85,7 @@ pub(super) struct DriftPlans {
 
 impl DriftPlans {
     /// Returns the number and the plan of the next drift, with the labels that it may take; `None` if none is due.
-    pub(super) fn next(
+    pub fn next(
         &mut self,
         pool: &TermPool,
         sts: &Sts,
@@ -108,12 +113,12 @@ impl DriftPlans {
     }
 
     /// Records the labels of a drift.
-    pub(super) fn spend(&mut self, labels: usize) {
+    pub fn spend(&mut self, labels: usize) {
         self.spent += labels;
     }
 
     /// Records that plan `at` passed `mark`; `None` if it led nowhere.
-    pub(super) fn record(&mut self, at: usize, mark: Option<i64>) {
+    pub fn record(&mut self, at: usize, mark: Option<i64>) {
         if let Some(plan) = self.plans.as_mut().and_then(|plans| plans.get_mut(at)) {
             match mark {
                 Some(mark) => plan.passed = plan.passed.max(mark),
@@ -125,7 +130,7 @@ impl DriftPlans {
 
 impl DriftPlan {
     /// Returns the amount by which a value has drifted: the number, the size, or how deep it is; larger is farther.
-    pub(super) fn amount(&self, value: &Value) -> i64 {
+    pub fn amount(&self, value: &Value) -> i64 {
         let amount = amount(value);
         match self.way {
             DriftWay::Up => amount,
@@ -135,7 +140,7 @@ impl DriftPlan {
 
     /// Returns the farthest mark that `sends` messages of `gain` each can pass from `start`, and that was not passed
     /// before; `None` if there is none, or if so few messages pass it that any walk does.
-    pub(super) fn choose_mark(&self, sort: Sort, start: i64, gain: i64, sends: i64) -> Option<i64> {
+    pub fn choose_mark(&self, sort: Sort, start: i64, gain: i64, sends: i64) -> Option<i64> {
         // One message more than the mark needs, so that the value is past it and the next answer shows the fault.
         let reach = start.saturating_add(gain.saturating_mul(sends));
         let within = |&mark: &i64| {
@@ -182,7 +187,7 @@ fn count_nodes(value: &Value) -> usize {
 }
 
 /// Returns the inputs that can drive a variable, those with an update of their own first.
-fn find_plans(pool: &TermPool, sts: &Sts) -> Vec<DriftPlan> {
+pub fn find_plans(pool: &TermPool, sts: &Sts) -> Vec<DriftPlan> {
     let (mut direct, mut by_answer) = (Vec::new(), Vec::new());
     for (switch, input) in sts.switches.iter_enumerated() {
         if sts.kind_of(input) != GateKind::Input || sts.is_completion(input) {
@@ -224,60 +229,5 @@ fn plans_of(pool: &TermPool, switch: SwitchId, var: VarId, update: Option<Term>)
         Sort::Str | Sort::Collection(_) => vec![plan(DriftWay::Up)],
         Sort::Data(data) if pool.is_recursive(data) => vec![plan(DriftWay::Up)],
         Sort::Range { .. } | Sort::Bool | Sort::Data(_) => Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ioxide_lang::{LoadOptions, load};
-    use ioxide_model::source::Sources;
-
-    use super::*;
-
-    fn plans(text: &str) -> Vec<(String, DriftWay)> {
-        let mut sources = Sources::default();
-        let file = sources.add("test.iox", text.to_owned());
-        let model = load(&sources, file, &LoadOptions::default()).model.unwrap();
-        let name = |plan: &DriftPlan| {
-            let (label, var) = (&model.sts.switches[plan.switch].label, &model.pool.var_info(plan.var).name);
-            (format!("{label} {var}"), plan.way)
-        };
-        find_plans(&model.pool, &model.sts).iter().map(name).collect()
-    }
-
-    #[test]
-    fn variables_that_drift_are_read_off_the_model() {
-        let found = plans(
-            "model M { input add(n: 0..9) input put(n: int) input set(n: int) output ok
-                var sum: int = 0 var items: list<int> = [] var last: int = 0 var n_ok: 0..3 = 0 var oks: int = 0
-                state s { add: on add { sum = sum + n } -> t
-                          put: on put { items = items + [n] }
-                          set: on set { last = n } }
-                state t { ok: emit ok { oks = oks + 1, n_ok = (n_ok + 1) % 4 } -> s } }",
-        );
-        let up = |name: &str| (name.to_owned(), DriftWay::Up);
-        let down = |name: &str| (name.to_owned(), DriftWay::Down);
-        let expected = [up("add sum"), down("add sum"), up("put items"), up("add oks"), down("add oks")];
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn the_farthest_mark_within_reach_is_chosen_and_none_that_any_walk_passes() {
-        let mut plan = DriftPlan {
-            switch: ioxide_model::index::Idx::new(0),
-            var: ioxide_model::index::Idx::new(0),
-            update: None,
-            way: DriftWay::Up,
-            passed: 0,
-            is_idle: false,
-        };
-        assert_eq!(plan.choose_mark(Sort::Int, 0, 1, 300), Some(256));
-        assert_eq!(plan.choose_mark(Sort::Int, 0, 1_000_000, 2_500), Some(1 << 31));
-        assert_eq!(plan.choose_mark(Sort::Int, 0, 1, 200), None, "out of reach");
-        assert_eq!(plan.choose_mark(Sort::Int, 0, 1 << 62, 2_500), None, "one message passes it");
-        assert_eq!(plan.choose_mark(Sort::Int, 0, 1 << 57, 2_500), Some(i64::MAX), "the end of 64 bits");
-        assert_eq!(plan.choose_mark(Sort::Str, 0, 1, 2_000), Some(1_024));
-        plan.passed = 256;
-        assert_eq!(plan.choose_mark(Sort::Int, 0, 1, 300), None, "passed before");
     }
 }

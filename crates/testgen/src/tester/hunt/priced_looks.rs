@@ -23,7 +23,7 @@ use ioxide_model::trace::Trace;
 
 /// The part of the time that costly looks may take: one part in this many. Chosen by feel: fewer looks miss outputs
 /// that are too many for longer, more take time from inputs.
-const TIME_SHARE: u32 = 5;
+pub const TIME_SHARE: u32 = 5;
 /// A look is costly if it is expected to take this many times as long as other moves. Chosen by feel: twice as long is
 /// within what replies vary by.
 const COSTLY_FACTOR: u32 = 4;
@@ -35,14 +35,14 @@ const FIRST_SILENCE: Duration = Duration::from_millis(300);
 
 /// Where a look is taken: the locations of the belief and the kind of the last message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct LookSituation {
+pub struct LookSituation {
     locations: Vec<LocId>,
     last_message: Option<GateId>,
 }
 
 impl LookSituation {
     /// The situation after `trace`, at `locations`.
-    pub(super) fn new(locations: Vec<LocId>, trace: &Trace) -> Self {
+    pub fn new(locations: Vec<LocId>, trace: &Trace) -> Self {
         let last_message = trace.labels.iter().rev().find_map(|label| match label {
             Label::Input(gate, _) | Label::Output(gate, _) => Some(*gate),
             Label::Quiescence | Label::Delay(_) => None,
@@ -70,7 +70,7 @@ impl Default for KnownLooks {
 
 /// The looks of all runs and the time they took.
 #[derive(Clone, Debug)]
-pub(super) struct PricedLooks {
+pub struct PricedLooks {
     /// The looks by situation; looked up, never iterated.
     situations: FxHashMap<LookSituation, KnownLooks>,
     /// The situation of the look under way.
@@ -103,12 +103,12 @@ impl Default for PricedLooks {
 
 impl PricedLooks {
     /// Notes the next move: a look in this situation, or another one.
-    pub(super) fn begin_move(&mut self, look: Option<LookSituation>) {
+    pub fn begin_move(&mut self, look: Option<LookSituation>) {
         self.pending = look;
     }
 
     /// Notes that the move took `time`; `is_silent` if it was a look and nothing came.
-    pub(super) fn end_move(&mut self, time: Duration, is_silent: bool) {
+    pub fn end_move(&mut self, time: Duration, is_silent: bool) {
         self.total = self.total.saturating_add(time);
         debug_assert!(self.costly <= self.total, "costly looks are part of all moves");
         let (look, is_chosen) = (self.pending.take(), std::mem::take(&mut self.is_chosen));
@@ -130,13 +130,13 @@ impl PricedLooks {
     }
 
     /// Returns whether a look is expected to cost more than other moves; `may_speak` if an output is possible.
-    pub(super) fn is_look_costly(&self, situation: &LookSituation, may_speak: bool) -> bool {
+    pub fn is_look_costly(&self, situation: &LookSituation, may_speak: bool) -> bool {
         self.is_costly(self.expected_time(situation, may_speak))
     }
 
     /// Counts a visit of a situation where a look is costly, and returns whether it is worth its time now: it was
     /// not taken here often, and there is time for it.
-    pub(super) fn is_look_due(&mut self, situation: &LookSituation, may_speak: bool) -> bool {
+    pub fn is_look_due(&mut self, situation: &LookSituation, may_speak: bool) -> bool {
         let expected = self.expected_time(situation, may_speak);
         let is_affordable = self.costly.saturating_add(expected) <= self.total / TIME_SHARE;
         let known = self.situations.entry(situation.clone()).or_default();
@@ -165,81 +165,5 @@ impl PricedLooks {
         // The average of the moves that are not costly; before the first one, any time at all is costly.
         let usual = self.total.saturating_sub(self.costly).checked_div(self.moves);
         time > usual.unwrap_or_default().saturating_mul(COSTLY_FACTOR)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ioxide_model::index::Idx;
-
-    use super::*;
-
-    const STEP: Duration = Duration::from_millis(1);
-    const SILENCE: Duration = Duration::from_millis(50);
-
-    fn situation(gate: usize) -> LookSituation {
-        let trace = Trace::from_iter([Label::Input(GateId::new(gate), Vec::new())]);
-        LookSituation::new(vec![LocId::new(0)], &trace)
-    }
-
-    /// Visits `situation` that often, with a step before each; returns the number of looks.
-    fn visit(looks: &mut PricedLooks, situation: &LookSituation, visits: usize) -> usize {
-        let mut taken = 0;
-        for _ in 0..visits {
-            looks.begin_move(None);
-            looks.end_move(STEP, false);
-            if looks.is_look_due(situation, false) {
-                taken += 1;
-                looks.begin_move(Some(situation.clone()));
-                looks.end_move(SILENCE, true);
-            }
-        }
-        taken
-    }
-
-    #[test]
-    fn silence_takes_at_most_a_fifth_of_the_time_in_however_many_situations() {
-        let mut looks = PricedLooks::default();
-        let taken: usize = (0..500).map(|gate| visit(&mut looks, &situation(gate), 40)).sum();
-        let total = 500 * 40 * STEP + SILENCE * u32::try_from(taken).unwrap();
-        assert!(SILENCE * u32::try_from(taken).unwrap() <= total / TIME_SHARE, "{taken} looks");
-        assert!(taken >= 80, "the share is used: {taken} looks");
-    }
-
-    #[test]
-    fn slow_replies_on_a_busy_machine_leave_time_for_silence() {
-        let mut looks = PricedLooks::default();
-        for at in 0..1_000 {
-            looks.begin_move(Some(situation(1)));
-            looks.end_move(if at % 10 == 0 { STEP * 100 } else { STEP }, false);
-        }
-        assert!(looks.is_look_due(&situation(0), false));
-    }
-
-    #[test]
-    fn looks_become_rare_in_a_situation_that_was_visited_often() {
-        let mut looks = PricedLooks::default();
-        let known = situation(0);
-        let (first, later) = (visit(&mut looks, &known, 10_000), visit(&mut looks, &known, 90_000));
-        assert!((2..=8).contains(&first) && (1..=3).contains(&later), "{first}, {later}");
-        assert_eq!(visit(&mut looks, &situation(1), 1), 1, "a new situation");
-    }
-
-    #[test]
-    fn a_reply_that_comes_at_once_is_looked_for_and_one_that_takes_long_is_costly() {
-        let mut looks = PricedLooks::default();
-        visit(&mut looks, &situation(0), 100);
-        let (quick, slow) = (situation(1), situation(2));
-        assert!(!looks.is_look_costly(&quick, true), "a reply is expected");
-        for _ in 0..8 {
-            looks.begin_move(Some(quick.clone()));
-            looks.end_move(STEP, false);
-            looks.begin_move(Some(slow.clone()));
-            looks.end_move(SILENCE, false);
-        }
-        assert!(!looks.is_look_costly(&quick, true) && looks.is_look_costly(&slow, true));
-        looks.begin_move(Some(slow.clone()));
-        looks.end_move(STEP, false);
-        assert!(!looks.is_look_costly(&slow, true), "it was slow for a moment only");
     }
 }

@@ -22,7 +22,7 @@ const MIN_TIMES: u64 = 2;
 
 /// The rates of switches, over all walks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RareSwitches {
+pub struct RareSwitches {
     past: BTreeMap<SwitchId, SwitchRate>,
     /// The labels of the current walk that count, and the switches taken in it.
     ticks: u64,
@@ -40,7 +40,7 @@ struct SwitchRate {
 
 impl RareSwitches {
     /// Begins a new walk.
-    pub(super) fn start_walk(&mut self) {
+    pub fn start_walk(&mut self) {
         self.ticks = 0;
         for (id, here) in std::mem::take(&mut self.here) {
             let past = self.past.entry(id).or_default();
@@ -49,7 +49,7 @@ impl RareSwitches {
     }
 
     /// Counts a label, which took this switch if that is certain.
-    pub(super) fn tick(&mut self, taken: Option<SwitchId>) {
+    pub fn tick(&mut self, taken: Option<SwitchId>) {
         self.ticks += 1;
         if let Some(id) = taken {
             let here = self.here.entry(id).or_default();
@@ -58,7 +58,7 @@ impl RareSwitches {
     }
 
     /// Returns whether the walk should end; the trap is counted then.
-    pub(super) fn is_shut(&mut self) -> bool {
+    pub fn is_shut(&mut self) -> bool {
         // Every trap that was left raises the number in the sequence, so most stays are short and a few are long.
         let patience = MIN_LABELS_WITHOUT << luby(self.shut);
         let ids = self.past.keys().chain(self.here.keys());
@@ -81,47 +81,7 @@ impl RareSwitches {
 }
 
 /// Returns the binary logarithm of element `n`, from 0, of 1, 1, 2, 1, 1, 2, 4, ...
-fn luby(n: u32) -> u32 {
+pub fn luby(n: u32) -> u32 {
     let bits = u32::BITS - (n + 1).leading_zeros();
     if n + 2 == 1 << bits { bits - 1 } else { luby(n + 1 - (1 << (bits - 1))) }
-}
-
-#[cfg(test)]
-mod tests {
-    use ioxide_model::index::Idx as _;
-
-    use super::*;
-
-    #[test]
-    fn what_never_comes_again_is_missed() {
-        let (open, shut) = (SwitchId::new(0), SwitchId::new(1));
-        let mut trap = RareSwitches::default();
-        for _ in 0..10 {
-            trap.tick(Some(open));
-            trap.tick(Some(shut));
-        }
-        assert!(!trap.is_shut());
-        (0..100).for_each(|_| trap.tick(Some(open)));
-        assert!(trap.is_shut());
-        trap.start_walk();
-        assert!(!trap.is_shut(), "a new walk has another chance");
-    }
-
-    #[test]
-    fn what_is_rare_is_not_missed_soon() {
-        let (often, rare) = (SwitchId::new(0), SwitchId::new(1));
-        let mut trap = RareSwitches::default();
-        for _ in 0..5 {
-            (0..50).for_each(|_| trap.tick(Some(often)));
-            trap.tick(Some(rare));
-        }
-        (0..300).for_each(|_| trap.tick(Some(often)));
-        assert!(!trap.is_shut());
-    }
-
-    #[test]
-    fn the_times_are_those_of_luby() {
-        let times: Vec<u32> = (0..15).map(|n| 1 << luby(n)).collect();
-        assert_eq!(times, [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]);
-    }
 }

@@ -22,7 +22,7 @@ const DRAWN_WAYS: usize = 6;
 
 /// The states met, by outline.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StartStates {
+pub struct StartStates {
     /// The position in the list by outline; looked up, never iterated.
     known: FxHashMap<u64, usize>,
     ways: Vec<StartWay>,
@@ -39,7 +39,7 @@ struct StartWay {
 
 impl StartStates {
     /// Counts a visit to a state of this outline after `trace`, unless it is that of the last visit.
-    pub(super) fn visit(&mut self, about: u64, trace: &Trace) {
+    pub fn visit(&mut self, about: u64, trace: &Trace) {
         // A state that is only stayed in is not visited again: otherwise looks would make it seem frequent.
         if self.last.replace(about) == Some(about) {
             return;
@@ -56,33 +56,12 @@ impl StartStates {
     }
 
     /// Draws a way to a state that was visited rarely; empty if none is known.
-    pub(super) fn rare(&self, rng: &mut ChaCha8Rng) -> Vec<Label> {
+    pub fn rare(&self, rng: &mut ChaCha8Rng) -> Vec<Label> {
         if self.ways.is_empty() {
             return Vec::new();
         }
         let drawn = (0..DRAWN_WAYS).map(|_| &self.ways[rng.random_range(0..self.ways.len())]);
         // Of equally rare states the one with the shorter way.
         drawn.min_by_key(|way| (way.visits, way.labels.len())).map_or_else(Vec::new, |way| way.labels.clone())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rand::SeedableRng as _;
-
-    use super::*;
-
-    #[test]
-    fn the_way_to_the_rarest_state_is_taken() {
-        let history = |n: usize| vec![Label::Quiescence; n].into_iter().collect::<Trace>();
-        let mut starts = StartStates::default();
-        for _ in 0..5 {
-            starts.visit(1, &history(1));
-            starts.visit(2, &history(2));
-        }
-        starts.visit(3, &history(3));
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let rare = (0..100).filter(|_| starts.rare(&mut rng).len() == 3).count();
-        assert!(rare > 80, "{rare} of 100");
     }
 }

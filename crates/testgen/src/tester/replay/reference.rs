@@ -360,11 +360,11 @@ pub(super) fn repoint(
 }
 
 /// The positions in a trace at which the inputs of a plan were given, by their numbers.
-pub(super) type GivenInputs = BTreeMap<usize, usize>;
+pub type GivenInputs = BTreeMap<usize, usize>;
 
 /// The rule for which reply a reference means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReplyOrder {
+pub enum ReplyOrder {
     /// The reply after the input that it followed in the recorded run.
     AsRecorded,
     /// The reply after that input, else the last such reply before it: what happened at once has no order.
@@ -373,7 +373,7 @@ pub(super) enum ReplyOrder {
 
 /// Returns `label` with the values that its references have after `history`; `None` if a reply is missing, or its value
 /// does not fit.
-pub(super) fn bind_references(
+pub fn bind_references(
     pool: &TermPool,
     sts: &Sts,
     label: &Label,

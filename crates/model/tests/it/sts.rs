@@ -1,0 +1,3 @@
+//! Tests of [`ioxide_model::sts`].
+
+mod switches;

@@ -1,0 +1,3 @@
+//! Tests of [`ioxide_testgen::conform::explicit`].
+
+mod world;

@@ -1,0 +1,6 @@
+//! Tests of [`ioxide_testgen::kill`].
+
+mod fingerprint;
+mod outcome;
+mod standing;
+mod suspects;
