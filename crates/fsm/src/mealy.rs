@@ -255,6 +255,7 @@ impl Mealy {
         for (from, input, output, next) in rows {
             let edge = MealyEdge { output, next };
             let slot = machine.edge_index(from, input);
+            // The same row twice is no contradiction.
             if machine.table[slot].is_some_and(|old| old != edge) {
                 return Err(MachineRefusal::NotDeterministic {
                     state: machine.names.states[from].clone(),
@@ -366,11 +367,15 @@ impl Mealy {
     /// The machine in which missing answers are filled as `completion` says.
     #[must_use]
     pub fn complete_with(&self, completion: &MachineCompletion) -> Self {
+        // Without a gap nothing is added, not even the name of the output: a complete machine stays equal to
+        // itself.
         if self.table.iter().all(Option::is_some) {
             return self.clone();
         }
         let mut machine = self.clone();
         let (output, error) = machine.names.add_completion(completion);
+        // The table is listed state by state, so the row of the new state is the end of it. Its entries are
+        // missing too, and filled below with the rest.
         machine.table.resize(machine.n_states() * machine.n_inputs(), None);
         for state in machine.states() {
             for input in machine.inputs() {
@@ -388,6 +393,7 @@ impl Mealy {
     /// only states that answer the same inputs are merged.
     #[must_use]
     pub fn merge_equivalent_states(&self) -> Self {
+        // Unreachable states go first: they would be classes of their own, or stand for a class.
         let machine = self.reachable_part();
         let classes = partition::equivalence_classes(&machine);
         machine.renumber_states(&partition::first_of_each(&classes), |state| {
@@ -399,11 +405,15 @@ impl Mealy {
     fn renumber_states(&self, order: &[StateId], number: impl Fn(StateId) -> Option<StateId>) -> Self {
         let mut names = self.names.clone();
         names.states = order.iter().map(|&state| self.names.states[state].clone()).collect();
+        // The initial state always has a number: it is reachable, and with classes it has the number of its
+        // class.
         let initial = number(self.initial).unwrap_or(self.initial);
         let mut machine = Self::without_edges(names, initial);
         for (i, &state) in order.iter().enumerate() {
             for input in self.inputs() {
                 let edge = self.edge(state, input);
+                // A target without a number would be lost. Both callers exclude that: what a reachable state
+                // leads to is reachable, and every state has a class.
                 let mapped = edge.and_then(|edge| Some(MealyEdge { next: number(edge.next)?, ..edge }));
                 let slot = machine.edge_index(StateId::new(i), input);
                 machine.table[slot] = mapped;
@@ -432,6 +442,8 @@ impl SuiteModel {
     /// states that is not.
     pub fn check(machine: &Mealy) -> Result<Self, MachineRefusal> {
         let states = &machine.names.states;
+        // Completeness first: reachable states and equivalence mean what they should only on a complete
+        // table.
         for state in machine.states() {
             if let Some(input) = machine.inputs().find(|&input| machine.edge(state, input).is_none()) {
                 let input = machine.names.inputs[input].clone();
@@ -460,6 +472,8 @@ impl SuiteModel {
     }
 
     fn from_checked(machine: &Mealy) -> Self {
+        // `flatten` drops nothing, because the machine is complete. So both tables keep their index by state
+        // and input.
         let edges = || machine.table.iter().flatten();
         Self {
             names: machine.names.clone(),
@@ -534,6 +548,7 @@ impl SuiteModel {
                 return Some(i + 1);
             }
             (a, b) = (self.next(a, input), self.next(b, input));
+            // From one state on, both answer alike for ever.
             if a == b {
                 return None;
             }

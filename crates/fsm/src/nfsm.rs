@@ -43,6 +43,7 @@ impl Nfsm {
         for (from, input, output, next) in transitions {
             answers[from.index() * n_inputs + input.index()].push((output, next));
         }
+        // Sorted and without duplicates: `check` and `state_after` rely on it.
         for answers in &mut answers {
             answers.sort_unstable();
             answers.dedup();
@@ -123,6 +124,7 @@ impl Nfsm {
         let (output, error) = names.add_completion(completion);
         let mut transitions: Vec<MealyTransition> = self.transitions().collect();
         transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, error.unwrap_or(s))));
+        // The new state is in no list of missing answers; it answers everything with a loop.
         if let Some(error) = error {
             transitions.extend(self.inputs().map(|x| (error, x, output, error)));
         }
@@ -139,10 +141,13 @@ impl Nfsm {
         ids.insert(start.clone(), sets.push(start));
         let mut transitions = Vec::new();
         let mut done = 0;
+        // The power-set construction. `sets` is its own queue: what is behind `done` was found and not
+        // expanded yet.
         while done < sets.len() {
             let from = StateId::new(done);
             done += 1;
             for input in self.inputs() {
+                // One successor for each output, so the result is observable.
                 for (output, set) in self.successors(&sets[from], input) {
                     let next = *ids.entry(set).or_insert_with_key(|set| sets.push(set.clone()));
                     transitions.push((from, input, output, next));
@@ -161,6 +166,7 @@ impl Nfsm {
     fn successors(&self, set: &[StateId], input: InputId) -> Vec<(OutputId, Vec<StateId>)> {
         let mut all: Vec<(OutputId, StateId)> =
             set.iter().flat_map(|&state| self.answers(state, input)).copied().collect();
+        // By output, then by state: equal sets become equal lists, and get one id.
         all.sort_unstable();
         all.dedup();
         all.chunk_by(|a, b| a.0 == b.0)
@@ -204,6 +210,7 @@ impl Observable {
     pub fn check(machine: Nfsm) -> Result<Self, MachineRefusal> {
         for state in machine.states() {
             for input in machine.inputs() {
+                // Answers are sorted, so two with one output stand side by side.
                 let twice = |pair: &[(OutputId, StateId)]| pair[0].0 == pair[1].0;
                 if let Some(pair) = machine.answers(state, input).windows(2).find(|pair| twice(pair)) {
                     let MachineNames { states, inputs, outputs } = &machine.names;
@@ -286,6 +293,8 @@ impl Observable {
         let offered = |state: usize| -> Vec<OutputId> {
             let state = StateId::new(state);
             let outputs = |input| {
+                // A mark behind the outputs of each input. Without it, an output for the first input and none
+                // for the second would look like none and one.
                 let end = OutputId::new(n_outputs);
                 machine.answers(state, input).iter().map(|&(y, _)| y).chain([end])
             };
@@ -294,6 +303,8 @@ impl Observable {
         let groups = partition::group_by(machine.n_states(), offered);
         let view = Self(machine);
         let classes =
+            // Input and output together are one letter: in an observable machine it has at most one
+            // successor, so the refinement of deterministic machines does.
             partition::refine_until_stable(groups, view.0.n_inputs() * n_outputs, |state, letter| {
                 let (input, output) = (InputId::new(letter / n_outputs), OutputId::new(letter % n_outputs));
                 view.state_after(StateId::new(state), input, output).map(Idx::index)

@@ -95,6 +95,7 @@ impl<'a> Parser<'a> {
 
     /// Returns the token `ahead` of the cursor; the last one is the end of the text.
     fn token(&self, ahead: usize) -> Token {
+        // The list of tokens is never empty: it ends with the end of the text.
         let last = self.tokens.len() - 1;
         self.tokens[(self.position + ahead).min(last)]
     }
@@ -155,6 +156,7 @@ impl<'a> Parser<'a> {
     /// From `start` to the last consumed token.
     pub(crate) fn span_since(&self, start: Span) -> Span {
         let last = self.position.checked_sub(1).map_or(start, |last| self.span_of(self.tokens[last]));
+        // Nothing was consumed since `start`.
         if last.end < start.start { start } else { start.to(last) }
     }
 
@@ -171,6 +173,7 @@ impl<'a> Parser<'a> {
         let token = self.token(0);
         match token.kind {
             TokenKind::OpenBrace => self.braces += 1,
+            // A text may close more than it opens.
             TokenKind::CloseBrace => self.braces = self.braces.saturating_sub(1),
             _ => {}
         }
@@ -212,6 +215,8 @@ impl<'a> Parser<'a> {
             TokenKind::CloseBracket => "[",
             _ => "{",
         };
+        // The author forgot the bracket, if the text ends or goes on with a new line; otherwise something
+        // inside the brackets cannot be read.
         let ended = matches!(self.kind(), TokenKind::End | TokenKind::CloseBrace | TokenKind::Arrow)
             || self.token(0).first_on_line;
         if !ended {
@@ -271,6 +276,7 @@ impl<'a> Parser<'a> {
 
     /// Reports `diagnostic`, unless this place has an error already.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        // One place has one error: what fails at a token usually fails in several functions on the way out.
         let reported = match self.last_error {
             Some((place, reported)) if place == self.position => reported,
             _ => self.sink.report(diagnostic),
@@ -384,6 +390,8 @@ impl<'a> Parser<'a> {
                 _ => _ = self.bump(),
             }
         }
+        // The braces that were skipped over are forgotten: the caller's block goes on as if they had been
+        // closed.
         self.braces = level;
     }
 
@@ -428,6 +436,7 @@ impl<'a> Parser<'a> {
     /// Returns the name that the unreadable declaration at token `start` would declare, if it has one.
     pub(crate) fn name_declared_at(&self, start: usize) -> Option<String> {
         let kept = |token: &&Token| token.kind == TokenKind::Name;
+        // A declaration has its name among its first words; further away it would be a guess.
         let end = self.tokens.len().min(start + 12);
         let text = |token: &Token| self.text.get(token.start as usize..token.end as usize).unwrap_or("");
         let words =
@@ -503,6 +512,8 @@ impl<'a> Parser<'a> {
                 );
                 let diagnostic = suggest::suggest_nearest(diagnostic, &name, ["req", "weight"].into_iter());
                 self.report(diagnostic.help("attributes are `@req(\"R-12\")` and `@weight(5)`"));
+                // The rest of the unknown attribute is skipped, so that it is one error and the transition
+                // behind it is read.
                 while !matches!(self.kind(), TokenKind::CloseParen | TokenKind::End)
                     && !self.token(0).first_on_line
                 {
@@ -536,6 +547,8 @@ impl<'a> Parser<'a> {
         why: Reported,
         half: impl FnOnce(Expr) -> ItemKind,
     ) -> ParseResult<T> {
+        // An expression that stands for the error: the name is declared, and uses of it are not reported
+        // again.
         let value = Expr { kind: ExprKind::Error(why), span: self.span_behind() };
         self.half = Some(half(value));
         Err(why)
@@ -549,6 +562,7 @@ impl<'a> Parser<'a> {
         mut item: impl FnMut(&mut Self) -> ParseResult<T>,
     ) -> ParseResult<Vec<T>> {
         let mut items = Vec::new();
+        // Asked again after each comma, so a comma before the closing bracket is allowed.
         while !self.is_at(end) {
             items.push(item(self)?);
             if !self.eat(TokenKind::Comma) {

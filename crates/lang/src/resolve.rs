@@ -49,6 +49,8 @@ impl<'a, T> NameTable<'a, T> {
         span: Span,
         item: T,
     ) {
+        // The first declaration counts, so that one mistake does not change the meaning of everything that
+        // refers to it.
         if let Some(first) = self.entries.get(name) {
             let first = first.span;
             sink.error(|| {
@@ -161,6 +163,7 @@ impl<'a> Definitions<'a> {
                 ItemKind::Fn(decl) => (&mut names.functions, &decl.name),
                 _ => continue,
             };
+            // As in the tables: of two declarations the first counts.
             table.entry(&name.text).or_insert(index);
             if let ItemKind::Enum(decl) = &item.kind {
                 for variant in &decl.variants {
@@ -184,13 +187,16 @@ impl<'a> Definitions<'a> {
         sink: &mut FindingSink,
     ) {
         if states[root] != VisitMark::New || defined_name(&items[root]).is_none() {
+            // Variables, states and messages define nothing that others are computed from.
             return;
         }
         states[root] = VisitMark::Open;
         let mut stack = vec![(root, self.uses(&items[root]), 0)];
+        // Depth first. Open items are those on the stack, so an open one that is used again closes a circle.
         while let Some((index, uses, next)) = stack.last_mut() {
             let index = *index;
             let Some(&used) = uses.get(*next) else {
+                // An item of a circle has no order. It was reported and is left out.
                 if states[index] == VisitMark::Open {
                     states[index] = VisitMark::Done;
                     found.order.push(index);
@@ -208,6 +214,8 @@ impl<'a> Definitions<'a> {
                     let from = stack.iter().position(|(open, ..)| *open == used).unwrap_or(0);
                     let circle: Vec<usize> = stack[from..].iter().map(|(open, ..)| *open).collect();
                     let why = report_circle(items, &circle, sink);
+                    // All of them at once: the rest of the walk takes them for done and reports no part of
+                    // this circle again.
                     for index in circle {
                         states[index] = VisitMark::Circular;
                         found.circular.push((index, why));
@@ -226,6 +234,7 @@ impl<'a> Definitions<'a> {
         found.retain(|used| !(is_type && self.data.contains(used)));
         if let ItemKind::Fn(decl) = &item.kind {
             let own = self.functions.get(decl.name.text.as_str()).copied();
+            // A call of itself is no circle here; that it ends is checked when the body is typed.
             found.retain(|used| Some(*used) != own);
         }
         found
@@ -278,6 +287,7 @@ pub(crate) fn needed_items(items: &[ModelItem], names: &[&str]) -> Vec<usize> {
         |at: &usize| defined_name(&items[*at]).is_some_and(|name| names.contains(&name.text.as_str()));
     let mut open: Vec<usize> = (0..items.len()).filter(is_named).collect();
     let mut needed = std::collections::BTreeSet::new();
+    // The closure over everything that is mentioned, also where the order does not matter, as between types.
     while let Some(at) = open.pop() {
         if needed.insert(at) {
             open.extend(definitions.mentions(&items[at]));
@@ -343,6 +353,7 @@ impl DefinitionUses<'_> {
     fn visit_expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Name(name) => {
+                // A name that is bound here is no use of a declaration, even if one has the same name.
                 if !self.params.contains(name.as_str()) && !self.bound.contains(name) {
                     self.found.extend(self.names.constants.get(name.as_str()));
                     self.found.extend(self.names.variants.get(name.as_str()));
@@ -350,6 +361,8 @@ impl DefinitionUses<'_> {
             }
             ExprKind::Call(name, args) => {
                 self.found.extend(self.names.functions.get(name.text.as_str()));
+                // A call may be a function, a record or a case with fields. Which one it is shows only when
+                // it is typed, so all count.
                 self.found.extend(self.names.types.get(name.text.as_str()));
                 self.found.extend(self.names.variants.get(name.text.as_str()));
                 args.iter().for_each(|arg| self.visit_expr(&arg.value));

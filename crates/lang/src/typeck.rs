@@ -319,6 +319,8 @@ impl<'a, 's> Checker<'a, 's> {
         message: Option<Rc<GateItem>>,
         f: impl FnOnce(&mut Self) -> T,
     ) -> (T, Vec<Term>) {
+        // Everything that belongs to the place is put aside and comes back: expressions of different places
+        // are checked inside each other, as the bounds of a range in a guard.
         let before = (self.place, self.message.take(), std::mem::take(&mut self.obligations));
         self.place = place;
         self.message = message;
@@ -365,6 +367,7 @@ impl<'a, 's> Checker<'a, 's> {
             "string" => return Ok(Sort::Str),
             _ => {}
         }
+        // The basic types come first: they are no declarations and cannot be hidden by one.
         if let Some(entry) = self.types.use_name(name) {
             let item = entry.item;
             return self.resolve_definition(item, name, span);
@@ -432,6 +435,7 @@ impl<'a, 's> Checker<'a, 's> {
     /// Returns the value of a constant that bounds a range.
     pub(crate) fn bound_value(&mut self, expr: &Expr) -> Result<i64, Reported> {
         let value = self.constant_value(expr, Sort::Int, SortRole::Bound)?;
+        // Bounds are of 64 bits, so that sorts stay small and can be copied.
         let bound = value.as_int().and_then(ioxide_model::number::Int::to_i64);
         bound.ok_or_else(|| {
             self.sink.error(|| {
@@ -458,6 +462,7 @@ impl<'a, 's> Checker<'a, 's> {
     /// and a collection, count as one part.
     fn type_size(&self, sort: Sort, inside: &mut Vec<DataId>) -> (usize, usize) {
         let Sort::Data(data) = sort else { return (1, 1) };
+        // A type inside itself has no size of its own: it is as large as the value at hand.
         if inside.contains(&data) || inside.len() > MAX_TYPE_DEPTH {
             return (1, 1);
         }
@@ -466,6 +471,7 @@ impl<'a, 's> Checker<'a, 's> {
         for field in self.pool.data(data).ctors.iter().flat_map(|ctor| &ctor.fields) {
             let (d, t) = self.type_size(field.sort, inside);
             (depth, total) = (depth.max(d + 1), total.saturating_add(t));
+            // Types of types grow exponentially. That it is too many is known by now.
             if total > MAX_TYPE_PARTS {
                 break;
             }
@@ -495,6 +501,8 @@ impl<'a, 's> Checker<'a, 's> {
         sort: Sort,
         role: SortRole<'_>,
     ) -> Result<Term, Reported> {
+        // The flag is for the literal that is typed next. `infer` clears it for any other expression, and
+        // literals pass it on to their parts.
         self.is_compared = true;
         let term = self.infer(expr, Some(sort));
         self.is_compared = false;
@@ -531,6 +539,8 @@ impl<'a, 's> Checker<'a, 's> {
         role: SortRole<'_>,
     ) -> Result<Term, Reported> {
         let found = self.pool.sort(term);
+        // The order matters: a range is asked for its obligation, an `int` becomes a `real`, and only then
+        // equal sorts and conversions of whole structures.
         match (sort, found.base()) {
             (Sort::Range { lo, hi }, Sort::Int) => self.require_range(term, span, lo, hi, role),
             (Sort::Real, Sort::Int) => Ok(self.pool.to_real(term)),
@@ -550,6 +560,7 @@ impl<'a, 's> Checker<'a, 's> {
         role: SortRole<'_>,
     ) -> Result<Term, Reported> {
         self.check_constant_range(term, span, Sort::Range { lo, hi }, role)?;
+        // A value whose own range is inside the wanted one fits by its sort.
         let within = matches!(self.pool.sort(term), Sort::Range { lo: l, hi: h } if lo <= l && h <= hi);
         if !within {
             let (lo, hi) = (self.pool.int(lo), self.pool.int(hi));
@@ -583,6 +594,7 @@ impl<'a, 's> Checker<'a, 's> {
     pub(crate) fn oblige(&mut self, condition: Term, cause: ObligationCause) {
         if !self.pool.is_true(condition) {
             self.obligations.push(condition);
+            // The first cause is the one that is shown: it is where the reader looks first.
             self.obliged_by.get_or_insert(cause);
         }
     }
@@ -651,6 +663,8 @@ impl<'a, 's> Checker<'a, 's> {
         span: Span,
     ) -> Result<Value, Reported> {
         let nothing = Valuation::new();
+        // Only what is known to be false is an error of this kind. An obligation that cannot be computed
+        // gives the error of the value below.
         for &obligation in obligations {
             if self.pool.holds(obligation, &nothing) == Ok(false) {
                 return Err(self.sink.error(|| {
@@ -666,6 +680,7 @@ impl<'a, 's> Checker<'a, 's> {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
+        // The function has an error of its own, so this one would only repeat it.
         if self.calls_undefined(term) {
             return Err(self.sink.reported_before(|| not_computable(span)));
         }
@@ -724,6 +739,7 @@ pub(crate) fn has_sane_size(pool: &TermPool, term: Term) -> bool {
 
 /// Returns the number of parts of `term`; `None` if it exceeds the size limits.
 pub(crate) fn n_parts(pool: &TermPool, term: Term) -> Option<usize> {
+    // A term is a graph: a shared part is walked once, and each use of it counts as one part.
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut open = vec![term];
     let mut n_parts = 0;
@@ -757,6 +773,7 @@ pub(crate) fn n_parts(pool: &TermPool, term: Term) -> Option<usize> {
 fn is_sane_value(value: &Value) -> bool {
     match value {
         Value::Bool(_) => true,
+        // Numbers beyond the greatest `f64` have more than 300 digits, and arithmetic on them gets slow.
         Value::Int(n) => n.to_f64().is_finite(),
         Value::Real(r) => r.numer().to_f64().is_finite() && r.denom().to_f64().is_finite(),
         Value::Str(text) => text.len() <= MAX_STRING,

@@ -246,6 +246,8 @@ impl Composer {
     pub fn add_part(&mut self, family: &str, index: Option<i64>, model: &Model) -> Result<PartId, DataClash> {
         let Model { pool, sts } = model;
         let name = &index.map_or_else(|| family.to_owned(), |at| format!("{family}[{at}]"));
+        // Before the import, which compares types by name: a type of the model that is called like the type
+        // of its places is found there.
         let control = self.control(name, family, sts);
         let mut import = TermImport::new(&mut self.pool, pool)?;
         let mut vars = Vec::with_capacity(sts.vars.len());

@@ -410,6 +410,7 @@ impl TermPool {
     /// If it has no constructor.
     pub fn declare_data(&mut self, data: DataSort) -> DataId {
         assert!(!data.ctors.is_empty(), "a data type has a constructor");
+        // Another type may change which types are finite, so the answer is computed again.
         self.finite = OnceLock::new();
         self.data.push(data)
     }
@@ -513,6 +514,7 @@ impl TermPool {
         match (value, sort) {
             (Value::Bool(_), Sort::Bool) | (Value::Int(_), Sort::Int) => true,
             (Value::Real(_), Sort::Real) | (Value::Str(_), Sort::Str) => true,
+            // A number that needs more than 64 bits is in no range: the bounds of ranges have 64 bits.
             (Value::Int(n), Sort::Range { lo, hi }) => n.to_i64().is_some_and(|n| lo <= n && n <= hi),
             (Value::Data(value), Sort::Data(id)) => value.data == id && self.has_fields(value),
             (Value::Collection(value), Sort::Collection(id)) => value.sort == id && self.has_items(value),
@@ -550,6 +552,8 @@ impl TermPool {
             Sort::Real => Value::Real(0.into()),
             Sort::Str => Value::str(""),
             Sort::Data(data) => {
+                // This ends: the fields of this constructor are of types that were found finite before its
+                // own. Front ends refuse types without finite values.
                 let ctor = self.plain_ctor(data);
                 let fields = &self.data[data].ctors[ctor].fields;
                 let args = fields.iter().map(|field| self.default_value(field.sort)).collect();
@@ -609,6 +613,8 @@ impl TermPool {
             missing.push(counts);
         }
         while let Some((at, ctor)) = open.pop_front() {
+            // The first constructor that is complete wins: because of the queue, the one with the least
+            // nesting.
             if found[at].is_some() {
                 continue;
             }
@@ -639,6 +645,7 @@ impl TermPool {
         let mut on_path: FxHashSet<Sort> = FxHashSet::from_iter([sort]);
         let mut path: Vec<(Sort, Vec<Sort>)> = vec![(sort, self.held_by(sort))];
         while let Some((sort, inside)) = path.last_mut() {
+            // Asked for every sort that is reached, so a collection is found however deep it lies.
             if matches!(sort, Sort::Collection(_)) {
                 return true;
             }
@@ -648,6 +655,7 @@ impl TermPool {
                 path.pop();
                 continue;
             };
+            // Left before without a finding: nothing below it holds itself.
             if left.contains(&next) {
                 continue;
             }
@@ -694,10 +702,13 @@ impl TermPool {
 
     /// Returns the one [`Term`] for `node`, adding it if it is new.
     fn intern(&mut self, node: TermNode) -> Term {
+        // Nothing is computed for a term that exists.
         if let Some(index) = self.nodes.get_index_of(&node) {
             return Term::new(index);
         }
         debug_assert!(node.children().all(|child| child.index() < self.nodes.len()));
+        // From the facts of the children, so a term costs the same at every depth; only binders look into
+        // their bodies.
         let facts = self.facts_of(&node);
         self.facts.push(facts);
         let (index, _) = self.nodes.insert_full(node);
@@ -713,6 +724,8 @@ impl TermPool {
             _ => node.children().all(|child| self.is_ground(child)),
         };
         let inside = node.children().map(|child| self.facts[child.index()].binders).max().unwrap_or(0);
+        // By height, not by depth: a body has the same number under whatever stands around it, so equal terms
+        // stay equal.
         let binders = inside + node.binds().len() as u32;
         let calls = matches!(node, TermNode::Call(..))
             || node.children().any(|child| self.facts[child.index()].calls);
@@ -736,6 +749,8 @@ impl TermPool {
             | TermNode::Matches(..)
             | TermNode::Is(..)
             | TermNode::Exists(..) => Sort::Bool,
+            // A range survives only where both branches have it. Sums and products leave ranges, so they have
+            // the base sort.
             TermNode::Ite(_, a, b) if self.sort(*a) == self.sort(*b) => self.sort(*a),
             TermNode::Ite(_, a, _) => self.sort(*a).base(),
             TermNode::Add(list) | TermNode::Mul(list) => self.sort(list[0]).base(),

@@ -107,10 +107,14 @@ impl PredictionCost {
             Label::Quiescence => None,
             Label::Input(..) | Label::Delay(_) => return,
         };
+        // A model that leaves everything open pays for each message once in full and little from then on.
+        // Otherwise a long run would make it dearer than any model that is merely wrong.
         self.bits += match belief {
             Belief::Concrete(states) => predicted_bits(cx, states, gate),
             Belief::Unspecified if self.unspecified.insert(gate) => unpredicted_bits(cx, gate),
             Belief::Unspecified => REPEATED_BITS,
+            // The offers of a symbolic state are not known without the solver. They are free for every
+            // candidate alike.
             Belief::Symbolic(_) => 0.0,
         };
     }
@@ -158,10 +162,12 @@ fn predicted_bits(cx: &mut Ctx<'_>, states: &BTreeSet<ConcreteState>, gate: Opti
         let here = list_offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal));
         is_silence_possible |= here.is_empty();
         let outputs = here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
+        // Two states that offer the same message under the same condition predict one observation, not two.
         offers.extend(outputs.filter(|offer| known.insert((offer.gate, offer.when))));
     }
     let choices = offers.len() + usize::from(is_silence_possible);
     let own = offers.iter().filter(|offer| Some(offer.gate) == gate);
+    // The offer that says most about the fields counts: the observation is one that this offer foresaw.
     let open = own.map(|offer| open_fields(cx, offer)).min().unwrap_or(0);
     (choices.max(1) as f64).log2() + OPEN_VALUE_BITS * open as f64
 }
@@ -177,6 +183,8 @@ fn open_fields(cx: &Ctx<'_>, offer: &SwitchOffer) -> usize {
             _ => facts.push(term),
         }
     }
+    // Equal to a ground term, or a Boolean by its sign. A field that a range narrows down to one value counts
+    // as open; the bits are a ranking, no proof.
     let is_fixed = |field: &&ioxide_model::term::VarId| {
         facts.iter().any(|&fact| match *cx.pool.node(fact) {
             TermNode::Eq(a, b) => [(a, b), (b, a)].into_iter().any(|(one, other)| {

@@ -78,6 +78,8 @@ impl ModelMeaning {
         }
         let mut counts: FxHashMap<&str, (i32, ChangedPlace)> = FxHashMap::default();
         for (switches, by) in [(&self.switches, 1), (&other.switches, -1)] {
+            // Counted, not compared as sets: a model may have the same switch twice, and an edit may remove
+            // one of the two.
             for (text, source, gate) in switches {
                 counts.entry(text).or_insert((0, (*source, *gate))).0 += by;
             }
@@ -145,6 +147,8 @@ impl ReplayBase {
         halt: &Halt,
     ) -> Result<(Self, Vec<RunJudgement>), RepairError> {
         let meaning = ModelMeaning::new(model);
+        // In a composition, a location does not tell where the parts are, so "no changed switch starts here"
+        // cannot be read off it. In a timed model an edit can also be seen by the time that passes.
         let is_plain = !model.sts.is_timed() && model.sts.composition.is_none();
         let (mut logs, mut all) = (Vec::new(), Vec::new());
         let mut room = MAX_LOGGED;
@@ -160,6 +164,8 @@ impl ReplayBase {
                 }
             })?;
             samples.end_run(&judged, run.labels().len());
+            // An unknown judgement is not taken over for edits that the run does not touch: they get their
+            // own time for it.
             is_logged &= !judged.is_unknown;
             room -= if is_logged { steps.len() } else { 0 };
             logs.push(is_logged.then(|| ReplayLog { steps, judged: judged.clone() }));
@@ -189,8 +195,11 @@ impl ReplayBase {
         let Some(from) = log.first_affected(&model.sts, run.labels(), changes) else {
             return Ok(log.judged.clone());
         };
+        // The monitor comes from another pool than that of the edited model. It can be used here because a
+        // logged belief is concrete (or open): it holds values and no terms.
         let start = (log.steps[from].monitor.clone(), from);
         let judged = judge_with(model, solver, (run, halt), (from > 0).then_some(start), ignore)?;
+        // A replay from `from` on does not see what the model left open before.
         let earlier = log.judged.unspecified_at.filter(|&at| at <= from);
         Ok(RunJudgement { unspecified_at: earlier.or(judged.unspecified_at), ..judged })
     }

@@ -46,9 +46,13 @@ impl GuardSamples {
     /// Notes the step that the monitor is about to take.
     pub(crate) fn note(&mut self, cx: &Ctx<'_>, monitor: &Monitor, label: &Label, at: usize) {
         let Label::Input(gate, values) = label else { return };
+        // Certain steps only: with a second state, the numbers below might be those of a state in which the
+        // system is not.
         let Belief::Concrete(states) = monitor.belief() else { return };
         let mut only = states.iter();
         let (Some(state), None) = (only.next(), only.next()) else { return };
+        // An answer of the evaluation that is missing counts as "can be taken", so that it makes the step
+        // less certain, never more.
         let mut taken = cx.sts.switches_from(state.loc).filter(|(_, switch)| {
             switch.gate == *gate && is_enabled(cx.pool, cx.sts, state, switch, values).unwrap_or(true)
         });
@@ -61,6 +65,8 @@ impl GuardSamples {
     /// Notes the end of a run of so many labels.
     pub(crate) fn end_run(&mut self, judged: &RunJudgement, n_labels: usize) {
         for (at, mut sample) in self.pending.drain(..) {
+            // Only the label directly behind the input is its answer. A failure later in the run says nothing
+            // about this guard.
             sample.is_good = judged.forbidden_at != Some(at + 1);
             // The last input of a run has no answer.
             if at + 1 < n_labels && self.samples.len() < MAX_SAMPLES {
@@ -81,8 +87,10 @@ impl GuardSamples {
             |other: Span| other.file == file && other.start <= span.end && span.start <= other.end;
         let (good, bad): (Vec<&GuardSample>, Vec<&GuardSample>) =
             self.samples.iter().filter(|sample| is_inside(sample.span)).partition(|sample| sample.is_good);
+        // Without a bad sample, every condition that holds for the good ones would do.
         let Some(first) = bad.first() else { return Vec::new() };
         let mut found = Vec::new();
+        // Names that some sample lacks are left out by `number`: nothing is known of them at that step.
         for (name, _) in &first.numbers {
             let values = |samples: &[&GuardSample]| -> Option<Vec<i64>> {
                 samples.iter().map(|sample| sample.number(name)).collect()

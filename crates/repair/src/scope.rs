@@ -98,6 +98,8 @@ impl<'a> ModelScope<'a> {
             pinned: FxHashMap::default(),
             aliases: FxHashMap::default(),
         };
+        // Aliases first: the types of all other declarations are resolved by them, and a declaration may use
+        // an alias that stands behind it.
         let items = shared.chain(&model.items);
         for item in items.clone() {
             if let ItemKind::Type(decl) = &item.kind {
@@ -122,6 +124,8 @@ impl<'a> ModelScope<'a> {
             ItemKind::Const(decl) => {
                 let ty = match &decl.ty {
                     Some(ty) => self.type_text(ty),
+                    // Only literals and names declared before have a type here. A constant without one is
+                    // never offered, which costs candidates but is never wrong.
                     None => self.type_of(&decl.value, &[]).unwrap_or_default(),
                 };
                 if let Ok(number) = self.slice(decl.value.span).parse() {
@@ -130,6 +134,7 @@ impl<'a> ModelScope<'a> {
                 self.consts.push(TypedName { name: decl.name.text.clone(), ty });
             }
             ItemKind::Enum(decl) => {
+                // A variant with fields is a value only with expressions for them.
                 let plain = decl.variants.iter().filter(|variant| variant.fields.is_empty());
                 let ty = decl.name.text.clone();
                 let named =
@@ -213,6 +218,7 @@ impl<'a> ModelScope<'a> {
             | ExprKind::Or(_)
             | ExprKind::Implies(_)
             | ExprKind::Quantified { .. } => "bool".into(),
+            // A number with a unit is a time, which has the type of clocks.
             ExprKind::Number(text) if text.ends_with(|c: char| c.is_ascii_digit()) && !text.contains('.') => {
                 "int".into()
             }
@@ -220,6 +226,8 @@ impl<'a> ModelScope<'a> {
             ExprKind::Str(_) => "string".into(),
             ExprKind::Name(name) => return self.type_of_name(name, fields),
             ExprKind::Paren(inner) | ExprKind::Neg(inner) => return self.type_of(inner, fields),
+            // Both sides have the same type, and so do all branches of `if`: one of them tells it. With a
+            // first operand of no known type the others are not asked; that costs candidates only.
             ExprKind::Sum(first, _) | ExprKind::Product(first, _) => return self.type_of(first, fields),
             ExprKind::If(_, otherwise) => return self.type_of(otherwise, fields),
             ExprKind::Method(receiver, name, _) => match name.text.as_str() {
@@ -228,6 +236,8 @@ impl<'a> ModelScope<'a> {
                 "with" | "without" => return self.type_of(receiver, fields),
                 _ => return None,
             },
+            // `list<T>` gives `T`, `map<K, V>` gives `V`. A value type with a comma of its own comes out
+            // wrong, and the front end refuses the candidates.
             ExprKind::Index(of, _) => {
                 let of = self.type_of(of, fields)?;
                 let inner = of.split_once('<')?.1.strip_suffix('>')?;
@@ -242,6 +252,7 @@ impl<'a> ModelScope<'a> {
         if self.clocks.iter().any(|clock| clock == name) {
             return Some("real".into());
         }
+        // The fields of the message come first: they hide what the model calls by the same name.
         let mut all = fields.iter().chain(&self.vars).chain(&self.consts).chain(&self.variants);
         all.find(|known| known.name == name).map(|known| known.ty.clone())
     }
@@ -264,6 +275,8 @@ impl<'a> ModelScope<'a> {
     /// Collects the expressions that transitions are made of.
     fn collect_expressions(&mut self) {
         let mut seen = FxHashSet::default();
+        // In the order of the text, so that lists which are cut off keep the same entries in every run of the
+        // program.
         for TransitionPlace { transition, .. } in self.transitions() {
             if let Some(guard) = &transition.guard {
                 self.collect_atoms(guard, &mut seen);
@@ -283,6 +296,8 @@ impl<'a> ModelScope<'a> {
                 }
             }
         }
+        // The bodies of functions give literals, but no atoms: their parameters are not in scope anywhere
+        // else.
         for item in &self.model.items {
             if let ItemKind::Fn(FnDecl { body, .. }) = &item.kind {
                 self.collect_literals(body);
@@ -303,6 +318,8 @@ impl<'a> ModelScope<'a> {
 
     fn collect_atoms(&mut self, expr: &Expr, seen: &mut FxHashSet<String>) {
         match &expr.kind {
+            // Connectives are taken apart. Candidates join the parts anew, so a condition that was combined
+            // with another one is offered alone too.
             ExprKind::And(list) | ExprKind::Or(list) | ExprKind::Implies(list) => {
                 list.iter().for_each(|part| self.collect_atoms(part, seen));
             }
@@ -313,6 +330,7 @@ impl<'a> ModelScope<'a> {
                 if !seen.insert(written.text.clone()) {
                     return;
                 }
+                // Chains such as `0 < n < 5` have more than one sign and stay whole.
                 if let ExprKind::Compare(first, rest) = &expr.kind
                     && let [(_, second)] = &rest[..]
                     && let Some(sign) = self.text.get(first.span.end as usize..second.span.start as usize)

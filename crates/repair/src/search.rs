@@ -85,6 +85,8 @@ pub fn find_repairs(request: &RepairRequest<'_>, solver: &mut dyn Solver) -> Res
     }
     search.strengthen(&base, &failures, solver);
     let ranked = search.rank(&base, solver);
+    // The effects are told relative to the model that the user has, not to the one a second edit started
+    // from.
     let proposals = search.propose(&model, ranked, solver);
     Ok(Repairs {
         proposals,
@@ -211,6 +213,7 @@ impl<'r> Search<'r> {
         if failing.is_empty() {
             return Err(RepairError::NothingFails);
         }
+        // The soonest failure comes first, because there the belief is still small and few labels can matter.
         failing.sort_by_key(|&at| judged[at].forbidden_at);
         allowed.sort_by_key(|&at| judged[at].steps);
         let has_unspecified = judged.iter().any(|judged| judged.unspecified_at.is_some());
@@ -247,6 +250,8 @@ impl<'r> Search<'r> {
                 None => kinds.push((failure, vec![at])),
             }
         }
+        // The turns give every kind a run before any kind gives its second one. So the first `n_kinds` runs
+        // of the sample are one of each kind, which `explain_sample` relies on.
         self.n_kinds = kinds.len().min(MAX_SAMPLE);
         let longest = kinds.iter().map(|(_, members)| members.len()).max().unwrap_or(0);
         let in_turn = (0..longest).flat_map(|at| kinds.iter().filter_map(move |(_, all)| all.get(at)));
@@ -257,6 +262,7 @@ impl<'r> Search<'r> {
 
     /// Returns the mask of all runs of the sample.
     fn whole_sample(&self) -> u64 {
+        // A shift by 64 bits would overflow, so an empty sample counts as one run.
         u64::MAX >> (64 - self.sample.len().clamp(1, MAX_SAMPLE))
     }
 
@@ -300,6 +306,8 @@ impl<'r> Search<'r> {
     ) -> CandidateJudgement {
         let sources = edited_sources(&base.node.sources, &candidate.edits);
         let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
+        // By the text first, which needs no parser: pairs and strengthened transitions often come to the same
+        // text in two ways.
         if !self.seen.insert(texts.join("\0")) {
             return CandidateJudgement::Useless;
         }
@@ -310,6 +318,8 @@ impl<'r> Search<'r> {
             return CandidateJudgement::Useless;
         }
         self.tried += 1;
+        // The sample first, then all failing runs (if it is explained), then the allowed ones. What is refused early
+        // needs none of the other replays.
         let changes = base.replays.changes(&meaning);
         let mut edited = CandidateModel { model: &mut model, base, changes: changes.as_deref() };
         let Some((explained, is_silent)) = self.explain_sample(&mut edited, solver) else {
@@ -385,12 +395,15 @@ impl<'r> Search<'r> {
         for start in starts.iter().filter(|start| start.explained != 0) {
             classes.entry(start.explained).or_default().push(start);
         }
+        // Members of a class explain the same runs, so only the cheapest of them are worth a pair.
         for members in classes.values_mut() {
             members.sort_by(|a, b| a.node.bits.total_cmp(&b.node.bits));
             members.truncate(MAX_OF_CLASS);
         }
         let mut pairs: Vec<(&SearchStart, &SearchStart)> = Vec::new();
         for (mask, members) in &classes {
+            // Only pairs that explain the whole sample together. `mask + 1` leaves out pairs seen from the
+            // other side, and pairs within one class, which explain no more than one of the two.
             let others = classes.range(mask + 1..).filter(|(other, _)| *other | mask == whole);
             for other in others.flat_map(|(_, others)| others) {
                 pairs.extend(members.iter().map(|member| (*member, *other)));
@@ -423,6 +436,8 @@ impl<'r> Search<'r> {
             let Some(mut model) = (self.request.load)(&start.node.sources) else { continue };
             let made = SearchBase::new(start.node, &mut model, solver, &self.runs, &self.request.halt);
             let Ok((base, judged)) = made else { continue };
+            // The candidates are read off the next failure of the edited model, which the first edit has
+            // uncovered.
             let mut left: Vec<usize> =
                 self.sample.iter().copied().filter(|&at| judged[at].is_forbidden()).collect();
             left.sort_by_key(|&at| judged[at].forbidden_at);
@@ -459,6 +474,8 @@ impl<'r> Search<'r> {
     fn rank(&mut self, base: &SearchBase, solver: &mut dyn Solver) -> Vec<Solution> {
         let mut solutions = std::mem::take(&mut self.solutions);
         solutions.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        // By the price of the edit alone, so that the replays below are made for a bounded number. What they
+        // add can change the order only among these.
         solutions.truncate(MAX_RANKED);
         for solution in &mut solutions {
             let failing = self.sample.iter().take(MAX_PREDICTED_RUNS * 3 / 4);
@@ -467,6 +484,8 @@ impl<'r> Search<'r> {
             for &at in runs {
                 let halt = self.brief(JUDGING_TIME);
                 if predicted.add_run(&mut solution.model, solver, &self.runs[at], &halt).is_err() {
+                    // It goes last, but stays: that a prediction could not be made says nothing against the
+                    // edit.
                     predicted.bits = f64::INFINITY;
                 }
             }

@@ -110,6 +110,8 @@ pub fn triage(sts: &Sts, record: &Record) -> Vec<TriageFact> {
     let Some(failed) = runs.iter().find(|run| run.failure.is_some()) else { return Vec::new() };
     let Some(explanation) = &failed.failure else { return Vec::new() };
     let mut facts = Vec::new();
+    // The order in which people read them: the difference, then what the same input did elsewhere, then what
+    // narrows it down.
     facts.push(shared_difference(&runs, explanation));
     let input = failed.last_input();
     if let Some(input) = &input {
@@ -142,6 +144,7 @@ impl ToldRun<'_> {
             |step: &&StepRecord| certain_switch(&step.switches).is_some_and(|switch| switch == transition);
         let taken = self.steps.iter().enumerate().filter(|(_, step)| is_taken(step));
         let (mut times, mut answered) = (0, 0);
+        // Only certain switches are counted. A step that two transitions explain is evidence for neither.
         for (at, _) in taken {
             times += 1;
             // The label after the last one is the one that failed; it is the last step of a failing run.
@@ -165,6 +168,8 @@ fn told_runs(record: &Record) -> Vec<ToldRun<'_>> {
                 }
             }
             EventKind::Verdict(told) => {
+                // A breakdown is no difference from what the model allows, so such a run counts as one
+                // without a failure.
                 let is_forbidden = told.kind.as_deref() == Some("forbidden");
                 if let Some(run) = runs.last_mut().filter(|_| is_forbidden) {
                     run.failure = told.explanation.as_ref();
@@ -206,6 +211,7 @@ fn answered(runs: &[ToldRun<'_>], transition: &str) -> TriageFact {
     let times: usize = counts.iter().map(|(taken, _)| taken).sum();
     let answered: usize = counts.iter().map(|(_, answered)| answered).sum();
     let transition = transition.to_owned();
+    // Without any good answer it matters how often the input was tried; otherwise, how often it went well.
     if answered == 0 {
         return TriageFact::NeverAnswered { transition, times };
     }
@@ -232,6 +238,7 @@ fn siblings(sts: &Sts, runs: &[ToldRun<'_>], input: &str) -> Vec<TriageFact> {
         (switch.label.to_string(), times)
     });
     let mut counted: Vec<(String, usize)> = counted.filter(|(_, times)| *times > 0).collect();
+    // By name among equals, so that the same record gives the same text.
     counted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     counted.truncate(MAX_SIBLINGS);
     counted.into_iter().map(|(transition, times)| TriageFact::Sibling { transition, times }).collect()

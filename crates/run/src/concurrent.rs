@@ -280,6 +280,7 @@ pub fn test_clients(
     let workload = Workload::new(setup.cx, setup.model, &partition);
     let (connector, stop) = (setup.connector, setup.stop);
     let start = Instant::now();
+    // The clients are threads of this scope: whatever ends the campaign, none of them outlives it.
     let mut outcome = std::thread::scope(|scope| {
         let pool = ClientPool::start(scope, connector, config, stop);
         let mut campaign = ConcurrentCampaign { setup, config, pool, workload, partition, start };
@@ -344,6 +345,8 @@ impl ConcurrentCampaign<'_, '_, '_> {
             if let RoundVerdict::Failed(cause) = verdict {
                 let failure =
                     ClientFailure { run: number, history, cause, reproduced: 0, of: 0, workload: None };
+                // Repeated first: the rate says how often a smaller workload has to be tried before "it
+                // passes" means something.
                 let mut failure = self.repeat(&plan, failure);
                 if self.config.shrinks {
                     self.shrink(plan, &mut failure);

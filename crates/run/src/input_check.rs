@@ -121,6 +121,7 @@ pub fn check_inputs(
     let config = RunConfig { max_steps: MAX_LABELS, ..config.clone() };
     let limits = ExploreLimits { max_states: MAX_EXPLORED_STATES, max_depth: u32::MAX };
     let started = Instant::now();
+    // One search for all inputs, cut off by time: what it did not reach is reported as such, and is no error.
     let set = coverage(setup.cx, Criterion::Gates, limits, &mut |_| {
         if started.elapsed() < SEARCH_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
@@ -195,6 +196,7 @@ impl InputWalks<'_, '_, '_> {
     fn walk_until_sent(&mut self, gate: GateId, purpose: &TestPurpose) -> io::Result<(InputResult, u64)> {
         let mut last = (InputResult::Interrupted, 0);
         for seed in 1..=MAX_WALKS {
+            // Another seed gives other values and other choices; the path stays.
             last = (self.walk_once(gate, purpose, seed)?, seed);
             if !matches!(last.0, InputResult::NotReached(_)) {
                 break;
@@ -235,6 +237,7 @@ impl InputWalks<'_, '_, '_> {
 
 /// Returns whether both have the same messages. Those of different connections have no order.
 fn are_same(one: &[Label], other: &[Label]) -> bool {
+    // As multisets: each message of one side is used up by one of the other.
     let mut left: Vec<&Label> = other.iter().collect();
     let is_in_both = |label: &Label| left.iter().position(|it| *it == label).map(|at| left.swap_remove(at));
     one.len() == other.len() && one.iter().map(is_in_both).all(|found| found.is_some())

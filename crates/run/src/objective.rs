@@ -153,6 +153,7 @@ impl ObjectiveWatch {
 
     /// Moves an observer on by one label.
     fn observe(&mut self, cx: &Ctx<'_>, observer: &Observer, label: &Label) {
+        // Created at the first label: whether the objective is an observer is not known before.
         let mut values = self.values.take().unwrap_or_else(|| at_start(cx, observer));
         if let Label::Delay(time) = label {
             advance_clocks(&mut values, &observer.clocks, time);
@@ -200,6 +201,7 @@ impl ObjectiveWatch {
     fn follow_path(&mut self, cx: &mut Ctx<'_>, path: &[PathStep], label: &Label) {
         let tolerance = &self.tolerance;
         let watch = self.path.get_or_insert_with(|| Box::new(PathWatch::new(cx, path, tolerance.clone())));
+        // At its end everything that follows is inside, and further labels have no place on the path.
         if !watch.is_at_end(cx) {
             watch.advance(cx, label);
         }

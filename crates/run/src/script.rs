@@ -85,6 +85,7 @@ pub fn script_of(
         variables: BTreeMap::new(),
         notes: Vec::new(),
     };
+    // The failing label belongs to the script; what the run saw behind it does not.
     let end = trace.forbidden_at.map_or(trace.len(), |at| (at + 1).min(trace.len()));
     let (mut steps, resets) = maker.reset_steps().ok_or(ScriptObstacle::Reset)?;
     let inputs = references_in(&maker.flow, cx.sts, trace);
@@ -103,6 +104,8 @@ pub fn script_of(
     let before: Trace = trace.labels[..before].iter().cloned().collect();
     let allowed =
         offers.iter().filter_map(|offer| maker.allowed_reply(cx, offer, &before)).collect::<Vec<_>>();
+    // In this order: the allowed messages and the failing reply may need further variables, and only when all
+    // are known the earlier replies get to keep their values.
     maker.value_last_reply(&mut steps, &before);
     // The steps of the reset come before those of the trace.
     let first = steps.len() - end - usize::from(trace.breakdown.is_some() && end == trace.len());
@@ -112,6 +115,7 @@ pub fn script_of(
     let mut routes = maker.find_routes(&steps, &resets)?;
     let is_plain = connections.len() == 1 && connections.iter().all(|connection| connection.tls.is_none());
     let is_http = matches!(endpoint, ScriptEndpoint::Http { .. });
+    // One connection with one message at a time needs no routes.
     if is_plain && (!is_http || alternates(&steps) && !has_websocket(&steps)) {
         (connections, routes) = (Vec::new(), Vec::new());
     }
@@ -238,6 +242,7 @@ impl ScriptMaker<'_> {
             return known.clone();
         }
         let made = self.new_variable(reference);
+        // Also if it has no place, so that it is not looked for again.
         self.variables.insert(key, made.clone());
         made
     }
@@ -321,6 +326,7 @@ impl ScriptMaker<'_> {
             };
             known.push((place, vec![part]));
         }
+        // Only a reply of which every value is written can be compared as a whole.
         let is_exact = known.len() == leaves.len();
         ScriptReply { shown, form, values: known, is_exact }
     }

@@ -325,6 +325,7 @@ impl<R: BufRead> SuiteReader<R> {
                 self.tests += 1;
                 Ok(Some(test))
             }
+            // The number makes a suite whose middle is missing different from a whole one.
             Ok(SuiteLine::End(end)) if self.header.closed && end.tests == self.tests => {
                 self.is_over = true;
                 // Nothing may follow the end: the next line is read to find that out.

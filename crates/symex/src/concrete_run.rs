@@ -63,12 +63,15 @@ pub fn find_concrete_run(cx: &mut Ctx<'_>, path: &[SwitchId], condition: Term) -
     for &id in path {
         let state = states.last().expect("the first state is there").clone();
         let next = successor(cx, &state, &cx.sts.switches[id]);
+        // Only before inputs: the tester decides how long it waits for those. Every other step is due by its
+        // own guard.
         if cx.sts.is_timed() && cx.sts.kind_of(&cx.sts.switches[id]) == GateKind::Input {
             waits.push(allowed_wait(cx, &state));
         }
         states.push(next);
     }
     let last = states.last().expect("the first state is there").clone();
+    // The path condition, the waits, and the condition at the end are one query, so the values fit together.
     let mut facts = last.path.facts().to_vec();
     facts.extend(waits);
     facts.push(cx.pool.substitute(condition, &last.store.substitution(cx.sts)));
@@ -90,6 +93,7 @@ fn run_step(cx: &mut Ctx<'_>, id: SwitchId, after: &SymState, valuation: &Valuat
     let switch = &cx.sts.switches[id];
     let gate = &cx.sts.gates[switch.gate];
     let mut value = |base| {
+        // The fields and the delay of a step are numbered by the depth of the state behind it.
         let var = cx.pool.indexed_var(base, after.depth);
         let known = valuation.get(var).cloned();
         known.unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(base).sort))
@@ -126,6 +130,7 @@ fn allowed_wait(cx: &mut Ctx<'_>, state: &SymState) -> Term {
     let later = reaction_after(cx, state.loc);
     let delay = cx.pool.indexed_var(cx.delay, state.depth + 1);
     let delay = cx.pool.var(delay);
+    // `quiet` speaks of the moment of arrival, `later` of that after the delay. Only the second is advanced.
     let mut names = state.store.substitution(cx.sts);
     let quiet = cx.pool.substitute(quiet, &names);
     advance_substitution(cx.pool, cx.sts, &mut names, delay);

@@ -80,6 +80,7 @@ pub fn flatten(cx: &mut Ctx<'_>, limits: &FlattenLimits) -> Result<FlatModel, No
         },
     };
     search.add_initial_state(cx, &start)?;
+    // Breadth first, so that states are named in the order of their distance from the start.
     while let Some(state) = search.todo.pop_front() {
         let from = search.names[&state].clone();
         search.leave(cx, &from, &state)?;
@@ -119,6 +120,8 @@ impl FlattenSearch<'_> {
         let first = self.answers.replies_in(cx, start)?;
         let mut said = first.iter().map(|answer| answer.said.clone());
         self.flat.preamble = said.next().unwrap_or_default();
+        // The machine has one preamble. States behind different outputs can be told apart before the first
+        // input, so they cannot be one state.
         if said.any(|said| said != self.flat.preamble) {
             return Err(NotFinite::SeveralStarts);
         }
@@ -175,6 +178,7 @@ impl FlattenSearch<'_> {
         let input = input_name(cx.pool, cx.sts, label);
         let output = answer_name(cx.pool, cx.sts, &answer.said);
         let to = self.name_state(cx, &answer.state)?;
+        // The limit is asked before the row is added, so that a model of exactly that size is accepted.
         if self.flat.listing.rows.len() >= self.limits.transitions {
             return Err(NotFinite::TooManyTransitions { limit: self.limits.transitions });
         }
@@ -192,6 +196,7 @@ impl FlattenSearch<'_> {
         if self.names.len() >= self.limits.states {
             return Err(NotFinite::TooManyStates { limit: self.limits.states });
         }
+        // Named and queued at once: every state that has a name is expanded exactly once.
         let name = state_name(cx, state);
         self.names.insert(state.clone(), name.clone());
         self.flat.listing.states.push(name.clone());

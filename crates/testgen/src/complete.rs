@@ -190,6 +190,7 @@ impl Abstraction {
                         output: self.answer_name(cx, input, &outcome.said, which),
                         to: name(outcome.target),
                     };
+                    // Outcomes that differ in the switches alone are one row of the machine.
                     if !rows.contains(&row) {
                         rows.push(row);
                     }
@@ -233,6 +234,7 @@ impl Abstraction {
             ClassStep::Taken(outcomes) => Some(outcomes),
             _ => None,
         });
+        // Before the last switch the model is not silent yet; an input there can be given while it answers.
         let is_early = |outcome: &ClassOutcome| {
             let before_last = outcome.switches.split_last().map_or(&[][..], |(_, before)| before);
             before_last.iter().any(|&id| takes(sts.switches[id].target))

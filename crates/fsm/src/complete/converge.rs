@@ -34,6 +34,8 @@ pub(super) fn certify_by_convergence(spec: &SuiteModel, suite: &[Word], extra: u
     let candidates = tests.access_candidates();
     for turn in 0..MAX_COVERS {
         let Some(cover) = tests.choose_cover(&candidates, turn) else { continue };
+        // What is merged holds for one choice of access words only, so every turn starts from the plain tree.
+        // The comparisons are counted over all turns.
         let mut merged = tests.clone();
         if merged.proves_all_transitions(&cover, extra) {
             return Some(cover.into_iter().map(|(word, _)| word).collect());
@@ -116,6 +118,8 @@ impl<'s> MergedTests<'s> {
                 continue;
             }
             debug_assert_eq!(self.state(a), self.state(b), "only words to one state converge");
+            // From here on, what follows `b` follows `a` as well. Where both have an input, the nodes behind
+            // it converge too.
             let kids = std::mem::take(&mut self.nodes[b].kids);
             self.merged[b] = a;
             for (input, kid) in kids {
@@ -211,6 +215,7 @@ impl<'s> MergedTests<'s> {
         let inputs: Vec<InputId> = (0..self.spec.n_inputs()).map(InputId::new).collect();
         let mut open: Vec<(usize, InputId)> =
             cover.iter().flat_map(|(_, node)| inputs.iter().map(move |&input| (*node, input))).collect();
+        // To the fixed point: a merge may give other transitions the tests that they lack.
         loop {
             let before = open.len();
             let mut left = Vec::new();
@@ -252,6 +257,7 @@ impl<'s> MergedTests<'s> {
     /// Checks the pairs of nodes along one word, and goes on with every input; the last pair of `way` is new.
     fn is_settled_behind(&mut self, way: &mut Vec<(usize, usize)>, known: &[usize], left: usize) -> bool {
         let Some(&(a, b)) = way.last() else { return true };
+        // Only the last pair is new; the pairs before it were compared when they were pushed.
         let nodes = if a == b { vec![a] } else { vec![a, b] };
         let before: Vec<usize> = way[..way.len() - 1].iter().flat_map(|&(a, b)| [a, b]).collect();
         for node in nodes {
@@ -261,6 +267,7 @@ impl<'s> MergedTests<'s> {
                 }
             }
         }
+        // Every word of `m - n` symbols has to follow both, so a missing child below ends the attempt.
         if left == 0 {
             return true;
         }

@@ -42,6 +42,8 @@ pub(super) fn read_dot_with_places(text: &str) -> Result<MachineText, Vec<ReadEr
     let (graph, labels) = (DotGraph::default(), vec![None]);
     let mut reader = DotReader { text, tokens: &tokens, at: 0, graph, labels };
     let end = reader.parse_graph();
+    // Wrong labels are collected and reported together. An error of the syntax ends the reading and comes
+    // behind them.
     let mut wrong = std::mem::take(&mut reader.graph.wrong);
     wrong.extend(end.err());
     if wrong.is_empty() {
@@ -79,6 +81,7 @@ impl DotGraph {
                 .with_kind(ReadErrorKind::Empty)
                 .with_hint(EXAMPLE));
         };
+        // A start that no edge and no node names is more likely a misspelt name than a machine of one state.
         if let Some((start, place)) = &self.start
             && !self.known.contains_key(start)
         {
@@ -124,6 +127,7 @@ impl DotReader<'_> {
 
     /// Goes to the next token; the last one is the end.
     fn bump(&mut self) {
+        // The last token is the end and stays, so `current_token` never runs out.
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
@@ -155,6 +159,7 @@ impl DotReader<'_> {
         if !self.take_if(&DotToken::Mark('{')) {
             return Err(self.unexpected_token("`{`").with_hint(DIGRAPH));
         }
+        // One entry for each open brace: when the stack is empty, the brace of the graph is closed.
         while !self.labels.is_empty() {
             self.parse_statement()?;
         }
@@ -169,6 +174,7 @@ impl DotReader<'_> {
         match self.current_token() {
             DotToken::Mark(';' | ',') => self.bump(),
             DotToken::Mark('{') => {
+                // A subgraph begins with the defaults around it; what it sets ends with its brace.
                 self.labels.push(self.labels.last().cloned().flatten());
                 self.bump();
             }
@@ -182,6 +188,7 @@ impl DotReader<'_> {
                     self.bump();
                 }
             }
+            // Only before an attribute list: `node -> x` is an edge of a node called `node`.
             DotToken::Bare(word)
                 if sets_defaults(word) && self.tokens[self.at + 1].0 == DotToken::Mark('[') =>
             {
@@ -201,6 +208,7 @@ impl DotReader<'_> {
     fn parse_named_statement(&mut self) -> Result<(), ReadError> {
         let start = self.current_place();
         let first = self.parse_id("a node, an edge or `}`")?;
+        // A graph attribute such as `rankdir=LR`, not a node.
         if self.take_if(&DotToken::Mark('=')) {
             return self.parse_id("a value").map(|_| ());
         }
@@ -245,12 +253,14 @@ impl DotReader<'_> {
     ) -> Result<(), ReadError> {
         for pair in nodes.windows(2) {
             let [from, to] = pair else { continue };
+            // The marker is no state, and its edge needs no label.
             if is_start_marker(&from.0) {
                 self.set_initial(to)?;
                 continue;
             }
             self.graph.add_state(&from.0, &from.1);
             self.graph.add_state(&to.0, &to.1);
+            // A wrong label does not end the reading, so that all of them are reported.
             match self.edge_label(attributes, place) {
                 Ok((input, output)) => {
                     let row = TransitionRow { from: from.0.clone(), input, output, to: to.0.clone() };

@@ -78,10 +78,13 @@ fn shorten<S: AdaptiveSystem>(
     let ways = shortest_ways(model);
     let mut states = vec![model.initial()];
     for &(input, output) in &trace {
+        // Nothing is added for the last step, which the model does not allow.
         states.extend(model.state_after(states[states.len() - 1], input, output));
     }
     // The last step is the wrong one; before it the model has a state at every position.
     let mut kept = 1;
+    // The end doubles: most faults show within a few steps of where they happened, and the number of runs
+    // stays logarithmic.
     while kept < trace.len() {
         let begin = trace.len() - kept;
         let end = trace[begin..].iter().map(|&(input, _)| input);
@@ -197,6 +200,7 @@ impl<'m> WalkChooser<'m> {
                         continue;
                     }
                     let first = first.or(Some(input));
+                    // Strictly less: among equals the nearest wins, because the search is breadth first.
                     if least_at(next) < best.map(|(_, least)| least) {
                         best = least_at(next).map(|least| (first, least));
                     }

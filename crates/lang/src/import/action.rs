@@ -104,6 +104,7 @@ impl<'a> ActionReader<'a> {
         }
         let name = self.parser.expect_name("the name of the system")?;
         self.parser.expect(TokenKind::OpenBrace)?;
+        // Declared as constants, so that nothing behind the parser has to know these words.
         self.truth_values(name.span);
         if self.parser.at_word("types") {
             self.parse_section("types", Self::type_decl)?;
@@ -114,6 +115,8 @@ impl<'a> ActionReader<'a> {
         if self.parser.at_word("functions") {
             self.parse_section("functions", Self::parse_function)?;
         }
+        // Variables and their initial values stand in different sections. They are put together before the
+        // first action is read.
         let mut variables = Vec::new();
         self.parse_section("state", |reader| {
             reader.parse_variable().map(|variable| variables.push(variable))
@@ -163,6 +166,7 @@ impl<'a> ActionReader<'a> {
         let level = self.parser.braces();
         while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
             let before = self.parser.position();
+            // The name that could not be declared is noted, so that its uses are not reported as well.
             if let Err(why) = part(self) {
                 self.broken.extend(self.parser.name_declared_at(before).map(|name| (name, why)));
                 self.skip(level, before);
@@ -174,6 +178,7 @@ impl<'a> ActionReader<'a> {
 
     /// Skips to the next part of a section, at least one token from `before`.
     fn skip(&mut self, level: usize, before: usize) {
+        // At least one token is skipped, so the loop over parts ends.
         if self.parser.position() == before {
             self.parser.bump();
         }
@@ -189,6 +194,7 @@ impl<'a> ActionReader<'a> {
                 }
                 _ => false,
             };
+            // Inside of a block the same tokens start assignments, not parts of the section.
             (starts || parser.at_word("fn")) && !inside
         });
     }
@@ -245,6 +251,7 @@ impl<'a> ActionReader<'a> {
         let mut values: FxHashMap<String, Option<Expr>> = FxHashMap::default();
         for (name, value) in initial {
             let known = declared.contains(&name.text);
+            // The declaration has an error of its own.
             if broken.contains(&name.text) {
                 continue;
             }
@@ -264,6 +271,7 @@ impl<'a> ActionReader<'a> {
             });
         }
         for Declared { name, ty, meta, span } in variables {
+            // Taken out of the table: of two variables of one name only the first gets the value.
             let init = values.get_mut(&name.text).and_then(Option::take);
             if init.is_none() {
                 let message = format!("state variable `{}` has no initial value", name.text);
@@ -306,6 +314,8 @@ impl<'a> ActionReader<'a> {
         match direction {
             Some(direction) => {
                 let message = MessageDecl { direction, name: name.clone(), fields };
+                // The documentation belongs to the message as well; requirements and weights belong to the
+                // transition alone.
                 let documented = DeclMeta { docs: meta.docs.clone(), ..DeclMeta::default() };
                 self.push(documented, ItemKind::Message(message), span);
             }
@@ -332,6 +342,8 @@ impl<'a> ActionReader<'a> {
     /// Reads a body: one simultaneous assignment, or more than that.
     fn parse_body(&mut self) -> ParseResult<(Vec<Update>, Option<StatementBlock>)> {
         let mut body = self.parse_block()?;
+        // Behind a block, these tokens look like a choice or a sequence of blocks. As the start of the next
+        // action they would give a riddle.
         if matches!(self.parser.kind(), TokenKind::OpenBracket | TokenKind::Then) {
             let expected = "the next action or `}`";
             return self.parser.unexpected_with(expected, |d| {
@@ -343,6 +355,7 @@ impl<'a> ActionReader<'a> {
             [only] => matches!(only.kind, StatementKind::Assign(_)),
             _ => false,
         };
+        // Only the whole body tells whether an assignment that reads its neighbour is suspicious.
         for doubt in std::mem::take(&mut self.doubts) {
             if order::is_told(&doubt, is_plain) {
                 self.parser.warn(doubt.1);
@@ -351,6 +364,7 @@ impl<'a> ActionReader<'a> {
         if !is_plain {
             return Ok((Vec::new(), Some(body)));
         }
+        // A plain body is an update like those of `*.iox` files, so it needs no paths.
         let only = body.statements.pop().map(|statement| statement.kind);
         Ok((if let Some(StatementKind::Assign(updates)) = only { updates } else { Vec::new() }, None))
     }
@@ -370,6 +384,8 @@ impl<'a> ActionReader<'a> {
 /// Reports and removes further definitions of a visible action.
 fn check_definitions(items: &mut Vec<ModelItem>, actions: &mut Vec<ActionDecl>, sink: &mut FindingSink) {
     let mut first: FxHashMap<String, Span> = FxHashMap::default();
+    // By place: an action keeps its message exactly if it is the first of its name, and `is_first` asks the
+    // same of the actions.
     items.retain(|item| {
         let ItemKind::Message(MessageDecl { name, .. }) = &item.kind else { return true };
         let earlier = *first.entry(name.text.clone()).or_insert(name.span);

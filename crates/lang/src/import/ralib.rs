@@ -64,8 +64,10 @@ pub(crate) fn load_ralib(
     };
     let (tree, initial) = reader.read_automaton(document.root_element())?;
     let mut model = lower::lower(&tree, options, LintLevel::Off, sink);
+    // A fix would replace a whole element of the file, because that is where everything is placed.
     sink.drop_fixes();
     for gate in model.sts.gates.iter_mut() {
+        // The direction tells both messages apart from here on.
         let symbol = gate.name.strip_suffix(OUTPUT_MARK).map(Into::into);
         gate.name = symbol.unwrap_or_else(|| gate.name.clone());
     }
@@ -116,6 +118,7 @@ impl RalibReader<'_> {
             let found = root.tag_name().name();
             return Err(self.report_bad(root, format!("expected `register-automaton`, found `{found}`")));
         }
+        // Registers before the alphabet: the names of fields have to avoid them.
         for (section, element) in [("constants", "constant"), ("globals", "variable")] {
             for node in elements_of(root, section, element) {
                 self.read_register(node, element);
@@ -280,12 +283,14 @@ impl RalibReader<'_> {
         };
         let moves: Vec<(String, String, String)> =
             elements_of(root, "transitions", "transition").filter_map(moves).collect();
+        // First what the alphabet decides; the rest alternates with it.
         for (from, symbol, _) in &moves {
             if let Some(direction) = self.direction_of(symbol, from) {
                 self.turns.entry(from.clone()).or_insert(direction);
             }
         }
         self.turns.entry(initial.to_owned()).or_insert(DirectionDecl::Input);
+        // A fixed point: each round decides at least one more location, or it is the last.
         for _ in 0..moves.len() {
             let known = self.turns.len();
             for (from, _, to) in &moves {
@@ -313,6 +318,8 @@ impl RalibReader<'_> {
         let gate = self.require_attribute(node, "symbol")?;
         let direction = self.direction_of(&gate, &from);
         let known =
+            // Taken out of the table for the time being, because the reader is borrowed while its parts are
+            // read.
             direction.and_then(|it| self.symbols.remove(&(gate.clone(), it)).map(|symbol| (it, symbol)));
         let Some((direction, symbol)) = known else {
             let told = if self.symbols.contains_key(&(gate.clone(), DirectionDecl::Input)) {
@@ -389,10 +396,14 @@ impl RalibReader<'_> {
                 fields.insert(name.clone(), field.clone());
                 continue;
             }
+            // Assignments happen before the output is made, so a register that is assigned here sends the new
+            // value.
             let assigned = assignments.iter().find(|(to, _)| to == name).map(|(_, value)| value.clone());
             let value = self.read_expression(&assigned.unwrap_or_else(|| name.clone()), span, &fields)?;
             pins.push(PinDecl { field: Name { text: field.clone(), span }, value });
         }
+        // The guard may read names that stand for what is sent. Registers in it have their values before the
+        // assignments.
         conditions.extend(self.read_guard(node, &fields)?);
         let mut updates = Vec::new();
         for (to, value) in assignments {
@@ -479,6 +490,7 @@ impl RalibReader<'_> {
         let mut parser = Parser::new(&renamed, self.file, &lexed, &mut findings).placed_at(span);
         let parsed = parser.parse_expr();
         let complete = parser.is_at(TokenKind::End);
+        // All of the text has to be read: what is left over would be ignored silently.
         if let (Ok(expr), true, false) = (parsed, complete, findings.has_errors()) {
             return Ok(expr);
         }
@@ -503,6 +515,7 @@ fn rename_words(text: &str, names: &FxHashMap<String, String>) -> String {
     let slice =
         |token: &crate::lexer::Token| text.get(token.start as usize..token.end as usize).unwrap_or("");
     let words = lex(text).tokens;
+    // By words of the lexer, so that a name inside of a longer one stays.
     let words = words.iter().map(|token| {
         let word = slice(token);
         names.get(word).map_or(word, String::as_str)

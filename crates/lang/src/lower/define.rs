@@ -45,6 +45,7 @@ impl fmt::Display for UnfitOverride {
 impl<'a> Lowering<'a, '_> {
     /// Defines all names that transitions can mention.
     pub(super) fn define_all(&mut self, items: &'a [ModelItem]) {
+        // All names first: definitions may refer to each other in any order.
         self.declare_names(items);
         let DefinitionOrder { order, circular } = definition_order(items, self.cx.sink);
         for (index, why) in circular {
@@ -63,7 +64,10 @@ impl<'a> Lowering<'a, '_> {
                 _ => {}
             }
         }
+        // Only now every type has its constructors, which finiteness and size depend on.
         self.check_types(items);
+        // Variables, clocks and messages in the order of the text. Nothing refers to them while definitions
+        // are read.
         for item in items {
             self.check_weights(item);
             match &item.kind {
@@ -160,6 +164,7 @@ impl<'a> Lowering<'a, '_> {
 
     fn set_type(&mut self, name: &Name, sort: DeclaredItem<Sort>) {
         if let Some(entry) = self.cx.types.get_mut(&name.text)
+            // Of two declarations of a name only the first is in the table. The second must not overwrite it.
             && entry.span == name.span
         {
             entry.item = sort;
@@ -233,6 +238,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn constant_value(&mut self, decl: &ConstDecl) -> Result<Value, Reported> {
+        // Also if it is overridden: the written value says what the sort is, and its errors count.
         let (value, sort) = self.written_value(decl)?;
         let Some(text) = self.overriding(&decl.name.text) else {
             return self.part_constant(&decl.name.text, sort).unwrap_or(Ok(value));
@@ -268,6 +274,8 @@ impl<'a> Lowering<'a, '_> {
         let options = self.options;
         let given = options.part_constants.iter().rev().find(|constant| constant.name == name)?;
         let before = self.cx.bound.len();
+        // The expression comes from the text of the system, whose constants this model does not know. They
+        // are bound as names for the time being.
         for (name, value) in &given.names {
             let term = self.cx.pool.value(value.clone());
             self.cx.bound.push(BoundName { name: name.clone(), term, part_of: None });
@@ -279,6 +287,7 @@ impl<'a> Lowering<'a, '_> {
 
     /// Reads an override as an expression of `sort`; a string needs no quotes.
     fn override_value(&mut self, text: &str, sort: Sort) -> Result<Value, UnfitOverride> {
+        // A text on a command line has no quotes of its own.
         if sort == Sort::Str && !text.trim_start().starts_with('"') {
             return Ok(Value::str(text));
         }
@@ -290,6 +299,8 @@ impl<'a> Lowering<'a, '_> {
         let complete = parser.is_at(TokenKind::End);
         let value = match expr {
             Ok(expr) if complete && !findings.has_errors() => {
+                // Findings about the override go into a sink of their own and become one message. They have
+                // no place in the model's text.
                 std::mem::swap(self.cx.sink, &mut findings);
                 let value = self.cx.constant_value(&expr, sort, SortRole::Constant("it"));
                 std::mem::swap(self.cx.sink, &mut findings);
@@ -318,6 +329,7 @@ impl<'a> Lowering<'a, '_> {
             .collect();
         self.cx.params = params.iter().cloned().collect();
         self.cx.param_order = params.iter().map(|(name, _)| name.clone()).collect();
+        // Declared before the body is checked, so that calls in it have something to call.
         let recursive = calls_itself(decl).then(|| self.open_function(decl, &params, result));
         self.cx.obliged_by = None;
         let (body, obligations) = self.cx.check_at(ExprContext::Function, None, |cx| {
@@ -359,6 +371,7 @@ impl<'a> Lowering<'a, '_> {
         });
         let on_numbers = number_descents(decl, known.collect(), &|name| self.constant_number(name));
         let descends = CallDescent::all(&is_number);
+        // All ways are possible at first; each call in the body leaves those on which it descends.
         self.cx.defining = Some(FunctionInProgress { id, descends, on_numbers, may_end: true });
         let body = self.cx.pool.tt();
         let item = FnItem { recursive: Some(id), params: params.to_vec(), body, obligations: Vec::new() };
@@ -373,11 +386,14 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn close_function(&mut self, decl: &FnDecl, id: FnId, body: Term, obligations: &[Term]) {
+        // An obligation of a function that calls itself would have to hold for every call it makes. It is
+        // accepted only where it holds for all values of the parameters.
         if !obligations.iter().all(|&obligation| self.holds_in_ranges(obligation)) {
             let cause = self.cx.obliged_by.take();
             self.cx.sink.error(|| obligation_finding(decl, cause));
         }
         let descends = self.cx.defining.as_ref().and_then(|defining| defining.descends.first().copied());
+        // Any way that is left will do: each of them proves that the calls end.
         self.cx.pool.define_function(id, body, descends.map_or_else(Vec::new, CallDescent::deciding));
     }
 
@@ -396,6 +412,7 @@ impl<'a> Lowering<'a, '_> {
         let n_cases = ranges.iter().map(size).try_fold(1i128, i128::checked_mul);
         let Some(n_cases) = n_cases.filter(|&n| n <= MAX_OBLIGATION_CASES) else { return false };
         (0..n_cases).all(|case| {
+            // The number of the case in mixed radix: one digit for each parameter.
             let mut rest = case;
             let value = |range: &(VarId, i64, i64)| {
                 let (at, size) = (rest % size(range), size(range));
@@ -444,6 +461,7 @@ impl<'a> Lowering<'a, '_> {
             let sort = self.cx.resolve_sort(&field.ty);
             let var = sort.map(|sort| self.cx.pool.declare(&field.name.text, sort));
             vars.extend(var);
+            // A field of a wrong type is kept with its error, so that uses of it are not reported as unknown.
             fields.insert(field.name.text.clone(), FieldItem { var, span: field.name.span });
         }
         let gate = self.sts.gates.next_id();

@@ -75,6 +75,7 @@ impl<'a> Lowering<'a, '_> {
                 }
                 _ => continue,
             };
+            // A goal with an error is left out; the others are lowered all the same.
             if let Ok(kind) = kind {
                 self.sts.goals.push(Goal {
                     name,
@@ -82,6 +83,8 @@ impl<'a> Lowering<'a, '_> {
                     span: item.span,
                     doc: doc(&item.meta),
                     reqs: reqs(&item.meta),
+                    // The frame belongs to the goal that was just checked; the next one starts with an empty
+                    // one.
                     frame: std::mem::take(&mut self.cx.frame),
                 });
             }
@@ -93,6 +96,8 @@ impl<'a> Lowering<'a, '_> {
         match &purpose.goal {
             PurposeGoal::Path(labels) => self.lower_path(labels).map(GoalKind::Path),
             PurposeGoal::Reach { state, when } => {
+                // Looked up before the condition is checked, and asked behind it, so that both errors are
+                // reported.
                 let location = state.as_ref().map(|name| self.reached_state(name)).transpose();
                 let when = self.check_formula(when.as_ref(), ExprContext::Reach)?;
                 Ok(GoalKind::Reach { location: location?, when })
@@ -139,6 +144,7 @@ impl<'a> Lowering<'a, '_> {
             // Copies of an `any` transition stand in the order of the states.
             let next = match self.any_labels.get(label.text.as_str()) {
                 Some(copies) => copies.get(here.index()).copied(),
+                // The first switch may start anywhere: the tester has to get there before the path begins.
                 None => Some(first).filter(|&first| at.is_none() || self.sts.switches[first].source == here),
             };
             let Some(next) = next else {
@@ -196,7 +202,9 @@ impl<'a> Lowering<'a, '_> {
             }));
         }
         let memory = self.memory(&written.items)?;
+        // The memory is in scope for this observer only, like the parameters of a function.
         let outer = std::mem::replace(&mut self.cx.params, memory.names());
+        // The names come back before an error leaves, hence no `?` here.
         let rules = self.observer_rules(states, &stages, &memory);
         self.cx.params = outer;
         let stages = states.iter().map(|state| state.name.text.as_str().into()).collect();
@@ -231,6 +239,8 @@ impl<'a> Lowering<'a, '_> {
                 ItemKind::Clock(name) => name,
                 _ => continue,
             };
+            // The names of an observer must be new: its conditions also read fields and constants, and hiding
+            // one would go unnoticed.
             if let Err(why) = self.check_new(name, &memory) {
                 complete = Err(why);
                 continue;
@@ -314,6 +324,7 @@ impl<'a> Lowering<'a, '_> {
         let changes = self.observer_updates(&transition.updates, message.as_ref(), memory);
         self.cx.bound.truncate(bound);
         let (when, (update, resets, checks)) = (when?, changes?);
+        // Values that do not fit their range disable the rule, as they disable a switch.
         let when = self.cx.pool.and(checks.into_iter().chain([when]));
         let on = message.map_or(ObservedEvent::Quiet, |message| ObservedEvent::Message(message.gate));
         Ok(ObserverRule { from, on, when, update, resets, to: to?, span: transition.span })
@@ -340,6 +351,8 @@ impl<'a> Lowering<'a, '_> {
                         return Err(self.no_memory(name, "variable", memory.vars.keys().copied()));
                     };
                     let before = assigned.iter().position(|(other, _)| *other == var);
+                    // Several items of one collection change one after the other in one term, and the
+                    // variable has one update.
                     let before = before.map(|at| assigned.remove(at).1);
                     let (term, more) = self.cx.check_at(ExprContext::Message, message.cloned(), |cx| {
                         cx.check_put(var, before, name, (key, value))
@@ -384,6 +397,7 @@ impl<'a> Lowering<'a, '_> {
         stages: &NameTable<'a, usize>,
     ) -> Result<ObserverTarget, Reported> {
         let Some(name) = &transition.target else { return Ok(ObserverTarget::Stage(from)) };
+        // An observer's own state called `hit` comes before the word.
         if let Some(entry) = stages.get(&name.text) {
             return Ok(ObserverTarget::Stage(entry.item));
         }
@@ -402,6 +416,7 @@ impl<'a> Lowering<'a, '_> {
 
     /// Returns a message that a goal mentions; this does not count as use by the model.
     fn seen_gate(&mut self, name: &Name) -> Result<Rc<GateItem>, Reported> {
+        // `get`, not `use_name`: a message that only goals mention is still one that the model never uses.
         let found = self.cx.gates.get(&name.text).map(|entry| entry.item.clone());
         found.ok_or_else(|| self.unknown_gate(name))
     }
@@ -431,6 +446,7 @@ impl<'a> Lowering<'a, '_> {
             )?;
             Ok::<_, Reported>((gate, condition))
         };
+        // Both are checked before either error leaves.
         let (trigger, answer) = (message(&response.trigger), message(&response.answer));
         let within = response.within.as_ref().map(|time| self.response_time(time)).transpose()?;
         Ok(ResponseGoal { trigger: trigger?, answer: answer?, within })

@@ -32,6 +32,8 @@ pub(super) struct CheckedSwitch {
 impl<'a> Lowering<'a, '_> {
     /// Adds the switches of all states, in the order of the text; then the copies of `any` transitions.
     pub(super) fn lower_transitions(&mut self, items: &'a [ModelItem]) {
+        // With states, a transition outside of them has no source. Without any, the model has one location,
+        // and all transitions are loose.
         let first_state = items.iter().find_map(|item| match &item.kind {
             ItemKind::State(state) => Some(state.name.span),
             _ => None,
@@ -42,6 +44,7 @@ impl<'a> Lowering<'a, '_> {
                 ItemKind::State(state) => {
                     let first = self.sts.switches.len();
                     self.state_transitions(&state.name, &state.transitions);
+                    // After the transitions were added, because only then their switches are known by number.
                     let own = reqs(&item.meta);
                     self.sts.switches.iter_mut().skip(first).for_each(|switch| add_reqs(switch, &own));
                 }
@@ -55,6 +58,8 @@ impl<'a> Lowering<'a, '_> {
                 _ => {}
             }
         }
+        // After all states: a copy is made for each location, and the numbers of the other switches do not
+        // depend on where `any` is written.
         let mut n_any = 0;
         for item in items {
             let ItemKind::Any(transitions) = &item.kind else { continue };
@@ -90,6 +95,7 @@ impl<'a> Lowering<'a, '_> {
 
     fn state_transitions(&mut self, name: &'a Name, transitions: &'a [TransitionDecl]) {
         let Some(entry) = self.cx.states.get(&name.text) else { return };
+        // A second state of that name was reported. Its transitions belong to no location.
         if entry.span != name.span {
             return;
         }
@@ -125,6 +131,7 @@ impl<'a> Lowering<'a, '_> {
         copies: usize,
     ) -> Result<CheckedSwitch, Reported> {
         let checked = self.check_transition(transition)?;
+        // Errors of the transition come first: that there is no room would hide them.
         self.room_for(copies, transition.span)?;
         Ok(checked)
     }
@@ -155,6 +162,8 @@ impl<'a> Lowering<'a, '_> {
 
     fn declare_label(&mut self, transition: &'a TransitionDecl) {
         if let Some(label) = &transition.label {
+            // The number that the switch is about to get, so that goals can refer to it. If it is not added
+            // after all, `break_label` withdraws it.
             let switch = self.sts.switches.next_id();
             self.labels.declare_as(self.cx.sink, Code::DuplicateLabel, &label.text, label.span, Ok(switch));
         }
@@ -216,11 +225,14 @@ impl<'a> Lowering<'a, '_> {
             }));
         }
         let gate = transition.gate.as_ref();
+        // Every part is checked before the first `?` on a result, so that all errors of a transition are
+        // reported at once.
         let message =
             gate.map(|gate| self.resolve_gate(gate, transition.verb, transition.verb_span)).transpose();
         let target = transition.target.as_ref().map(|name| self.resolve_target(name)).transpose();
         let message = message?;
         let gate = message.as_ref().map_or(Sts::TAU, |message| message.gate);
+        // The names that `let`s bind are for the condition and the updates, and gone behind them.
         let bound = self.cx.bound.len();
         let condition = self.lower_condition(message.clone(), transition, ExprContext::Guard);
         let changes = self.check_updates(&transition.updates, message);
@@ -307,6 +319,7 @@ impl<'a> Lowering<'a, '_> {
         guard: Option<&'a Expr>,
         place: ExprContext,
     ) -> Result<Term, Reported> {
+        // Errors in a pin are explained as such; in a goal the place stays what it is.
         let pin_place = if place == ExprContext::Guard { ExprContext::Pin } else { place };
         let (equations, mut obligations) =
             self.cx.check_at(pin_place, message.clone(), |cx| pins_of(cx, message.as_deref(), pins));
@@ -351,6 +364,8 @@ impl<'a> Lowering<'a, '_> {
                 },
                 UpdateKind::Put(name, key, value) => {
                     let var = self.assignable(name, message.as_deref());
+                    // Items of one collection are put one into the result of the other: the term so far, if
+                    // there is one, takes the place of the variable.
                     let (term, obligations) = self.cx.check_at(ExprContext::Update, message.clone(), |cx| {
                         let var = var?;
                         let before = assigned.iter().position(|(other, _)| *other == var);
@@ -374,6 +389,8 @@ impl<'a> Lowering<'a, '_> {
                                 let sort = cx.pool.var_info(var).sort;
                                 cx.check(value, sort, SortRole::Variable(&name.text))
                             }
+                            // The target is wrong and its sort not known. The value is looked at all the
+                            // same, for its own errors.
                             Err(_) => cx.infer(value, None),
                         });
                     self.cx.assigned = None;
@@ -385,6 +402,8 @@ impl<'a> Lowering<'a, '_> {
                 }
             }
         }
+        // The ranges of the new values are one condition, which joins the guard: a switch whose values do not
+        // fit cannot be taken.
         let check = (!checks.is_empty()).then(|| self.cx.pool.and(checks));
         complete.map(|()| (assigned, resets, check))
     }
@@ -429,6 +448,7 @@ impl<'a> Lowering<'a, '_> {
 
     /// Returns the variable that an update may change: a local or a state variable, no field and no constant.
     fn assignable(&mut self, name: &Name, message: Option<&GateItem>) -> Result<VarId, Reported> {
+        // The innermost local of that name hides the others and all state variables.
         if let Some(local) = self.locals.iter().rev().find(|local| local.name == name.text) {
             let var = local.var;
             return var.ok_or_else(|| self.unchangeable(name));
@@ -528,6 +548,8 @@ fn pin_equation(
 
 /// Adds requirements that a switch does not have yet.
 fn add_reqs(switch: &mut Switch, more: &[Arc<str>]) {
+    // Only the requirements that were there before are compared: those of one declaration are added as they
+    // are written.
     let known = switch.reqs.len();
     for req in more {
         if !switch.reqs[..known].contains(req) {

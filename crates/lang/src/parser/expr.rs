@@ -20,6 +20,7 @@ use crate::words::is_beginning;
 impl Parser<'_> {
     /// An expression.
     pub(crate) fn parse_expr(&mut self) -> ParseResult<Expr> {
+        // The count of nested parts is for one whole expression: it starts again with each outermost one.
         if self.nesting == 0 {
             self.parts = 0;
         }
@@ -76,6 +77,8 @@ impl Parser<'_> {
         if !self.is_at(sign) {
             return Ok(first);
         }
+        // One node for the chain, not a tree as deep as the chain is long: a guard of a thousand conjuncts is
+        // not nested.
         let mut operands = vec![first];
         while self.eat(sign) {
             operands.push(operand(self)?);
@@ -95,9 +98,12 @@ impl Parser<'_> {
             self.check_direction(&rest, op, sign);
             rest.push((op, operand));
         }
+        // Behind an operand `in` has no meaning here, but many people write it. Reading on gives one clear
+        // error and not one for each token.
         if self.is_at(TokenKind::In) {
             return self.parse_membership(start);
         }
+        // `a < b is c` is left to the caller to report: a truth value has no cases.
         if rest.is_empty() && self.at_case_test() {
             return self.parse_case_test(first, start);
         }
@@ -191,6 +197,8 @@ impl Parser<'_> {
             CmpOp::Eq => None,
             CmpOp::Ne => Some(CmpOp::Ne),
         };
+        // A chain is read as one claim, `a < b <= c`. `!=` in it suggests that all are different, which it
+        // does not say.
         let Some(&(last, _)) = before.last() else { return };
         let earlier = before.iter().rev().find_map(|&(op, _)| direction(op));
         let clash =
@@ -254,6 +262,7 @@ impl Parser<'_> {
             _ => return self.parse_postfix(),
         };
         self.bump();
+        // Each sign is one level: `- - - x` would otherwise overflow the stack without a single bracket.
         let operand = self.deeper(Self::parse_prefix)?;
         Ok(Expr { kind: node(Box::new(operand)), span: self.span_since(start) })
     }
@@ -261,6 +270,8 @@ impl Parser<'_> {
     /// Parses an operand with the fields, calls and indices behind it.
     fn parse_postfix(&mut self) -> ParseResult<Expr> {
         let start = self.span();
+        // The longest row of parts counts, not the sum of all: rows beside each other are not nested in each
+        // other.
         let outside = std::mem::take(&mut self.parts);
         let mut expr = self.parse_primary()?;
         while self.is_at(TokenKind::Dot) || self.at_index() {
@@ -330,6 +341,8 @@ impl Parser<'_> {
             TokenKind::OpenBrace => self.set_or_map()?,
             TokenKind::Name if self.at_count() => self.parse_quantifier()?,
             TokenKind::Name if self.at_late_pattern() => return self.report_late_pattern(),
+            // Words of the language can be names, so the token behind decides whether this is one or the
+            // start of the next declaration.
             TokenKind::Name if !self.at_next_part() => self.name_or_call()?,
             _ => return self.report_unexpected("an expression"),
         };
@@ -378,6 +391,7 @@ impl Parser<'_> {
             return Ok(ExprKind::List(Vec::new()));
         }
         let first = self.parse_expr()?;
+        // Only behind the first item it shows whether this is a literal or a comprehension.
         if self.at_word("for") {
             return self.parse_comprehension(false, first, open, TokenKind::CloseBracket);
         }
@@ -435,6 +449,8 @@ impl Parser<'_> {
         self.bump();
         let var = self.expect_name("a name for the items")?;
         self.expect(TokenKind::In)?;
+        // A collection has no truth value, so it is read as a sum. The `if` behind it starts the condition
+        // and is no conditional.
         let of = Box::new(self.deeper(Self::parse_items)?);
         let keep = if self.eat(TokenKind::If) { Some(Box::new(self.parse_expr()?)) } else { None };
         self.close(end, open)?;
@@ -466,6 +482,7 @@ impl Parser<'_> {
 
     /// Parses an argument, with or without the name of its field.
     fn parse_argument(&mut self) -> ParseResult<ArgExpr> {
+        // Two tokens decide; a name alone may be the value.
         let is_named = self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon;
         let name = if is_named { Some(self.expect_name("a field")?) } else { None };
         if is_named {
@@ -562,6 +579,7 @@ impl Parser<'_> {
                 PatternKind::Some(name)
             }
             TokenKind::Number | TokenKind::Minus | TokenKind::Str | TokenKind::True | TokenKind::False => {
+                // With its sign, as an expression: whether it is a number shows when it is typed.
                 PatternKind::Literal(Box::new(self.parse_prefix()?))
             }
             TokenKind::OpenBracket => self.list_pattern()?,
@@ -589,6 +607,7 @@ impl Parser<'_> {
                 return self.parse_over(word, var, of);
             }
         };
+        // Read as the start of a range or as a collection; the token behind decides.
         let lo = Box::new(self.deeper(Self::parse_sum)?);
         if !matches!(self.kind(), TokenKind::DotDot | TokenKind::DotDotEq) {
             return self.parse_over(word, var, lo);
@@ -641,6 +660,7 @@ impl Parser<'_> {
         let span = self.span();
         let text = self.slice();
         let kind = match literal::parse_number(text) {
+            // The text is kept, so that the formatter prints what was written.
             Ok(_) => ExprKind::Number(text.to_owned()),
             Err(wrong) => ExprKind::Error(self.report(wrong.diagnostic(text, span))),
         };
@@ -658,6 +678,8 @@ impl Parser<'_> {
         for (at, len) in bad {
             let start = token.start as usize + at;
             let span = Span::new(self.file, start, start + len);
+            // Each wrong escape is reported at its own place, and the string is kept, so that no error
+            // follows from it.
             let escape = self.text.get(span.range()).unwrap_or("");
             let help = "escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\0` and `\\u{HEX}`; a backslash \
                         itself is `\\\\`";
@@ -679,6 +701,7 @@ impl Parser<'_> {
 
     fn ty_inside(&mut self) -> ParseResult<Type> {
         let start = self.span();
+        // A name may be a type or the first part of a bound, as in `N - 1..9`.
         let named = self.is_at(TokenKind::Name) && !self.kind_after(1).continues_bound();
         let collection = named && self.kind_after(1) == TokenKind::Lt;
         let kind = if collection {
@@ -713,6 +736,7 @@ impl Parser<'_> {
             return self.report_unexpected("a type");
         };
         let mut ty = Type { kind, span: self.span_since(start) };
+        // `int????` nests types without recursion here, but later passes walk down into them.
         let mut n_options = 0;
         while self.eat(TokenKind::Question) {
             n_options += 1;

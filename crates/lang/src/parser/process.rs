@@ -39,6 +39,7 @@ impl Parser<'_> {
         let mut transitions = Vec::new();
         while !self.at_block_end() {
             if self.leaves_block(open) {
+                // As if the brace had been closed: the declaration that follows belongs to the model.
                 self.braces = level.saturating_sub(1);
                 return Ok(transitions);
             }
@@ -46,6 +47,8 @@ impl Parser<'_> {
             match parsed {
                 Ok(transition) => transitions.push(transition),
                 Err(_) => {
+                    // What was read of it stays, so that its label, message and target count as used and
+                    // declared.
                     if let Some(ItemKind::Transition(half)) = self.half.take() {
                         transitions.push(half);
                     }
@@ -80,6 +83,7 @@ impl Parser<'_> {
     /// `label: verb gate(pins) when guard { updates } -> target`.
     pub(crate) fn parse_transition(&mut self, meta: DeclMeta) -> ParseResult<TransitionDecl> {
         let start = self.span();
+        // No other transition starts with a name and a colon, so two tokens decide.
         let label = if self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             let label = self.expect_name("a label")?;
             self.bump();
@@ -109,6 +113,7 @@ impl Parser<'_> {
             span,
             broken,
         };
+        // The transition is filled in place: after an error, the clauses before it are there.
         let read = self.parse_clauses(&mut transition);
         transition.span = self.span_since(start);
         match read {
@@ -126,6 +131,8 @@ impl Parser<'_> {
         if transition.gate.is_some() {
             match self.parse_pins() {
                 Ok(read) => transition.pins = read,
+                // The clauses behind wrong pins are read as well, for their own errors. The error of the pins
+                // comes back at the end.
                 Err(why) if self.skip_pins() => pins = Err(why),
                 Err(why) => return Err(why),
             }
@@ -137,6 +144,8 @@ impl Parser<'_> {
         if self.eat(TokenKind::Arrow) {
             transition.target = Some(self.expect_name("the name of a state")?);
         }
+        // A clause in the wrong place would otherwise be reported as a broken next transition, far from the
+        // cause.
         self.check_order()?;
         pins
     }
@@ -169,6 +178,7 @@ impl Parser<'_> {
         let message = format!("expected `on`, `emit` or `internal`, found `{}`", name.text);
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, name.span, message);
         let words = Verb::ALL.into_iter().map(|(_, word)| word);
+        // Words of other tools first, because a near miss by letters would propose something else for them.
         let diagnostic = match name.text.as_str() {
             "receive" | "input" | "recv" | "send" | "output" => self.propose_verb(diagnostic, &name),
             "tau" => diagnostic.help("the system acts unseen with `internal`").fix(name.span, "internal"),
@@ -208,6 +218,7 @@ impl Parser<'_> {
             TokenKind::Name | TokenKind::At | TokenKind::Doc | TokenKind::CloseBrace | TokenKind::End => {
                 return Ok(());
             }
+            // A new line starts something new; the block around it reports what it is not.
             _ if self.token(0).first_on_line => return Ok(()),
             _ => return self.report_unexpected("the next transition"),
         };
@@ -260,6 +271,8 @@ impl Parser<'_> {
             self.bump();
             let pattern = self.parse_pattern()?;
             self.expect(TokenKind::Eq)?;
+            // Not a whole expression: the `&&` behind it joins the next condition and does not belong to the
+            // value.
             let value = self.parse_comparison()?;
             lets.push(LetExpr { pattern, value });
             if !self.eat(TokenKind::AndAnd) {
@@ -276,6 +289,7 @@ impl Parser<'_> {
         let mut updates = Vec::new();
         while !self.is_at(TokenKind::CloseBrace) {
             updates.push(self.parse_update()?);
+            // Reported and read on: a semicolon suggests an order, which the note denies.
             if self.is_at(TokenKind::Semicolon) {
                 let span = self.span();
                 self.report(
@@ -307,6 +321,7 @@ impl Parser<'_> {
     /// Parses a reset, an assignment, or an assignment to one key.
     fn parse_update(&mut self) -> ParseResult<Update> {
         let start = self.span();
+        // `reset = 1` assigns to a variable of that name.
         if self.at_word("reset") && self.kind_after(1) == TokenKind::Name {
             self.bump();
             let clock = self.expect_name("the name of a clock")?;
@@ -314,6 +329,7 @@ impl Parser<'_> {
         }
         let target = self.expect_name("the name of a variable")?;
         let key = self.update_key()?;
+        // Other signs of assignment are understood and read on, so that the value gets its own errors.
         match self.kind() {
             TokenKind::Eq => _ = self.bump(),
             TokenKind::ColonEq | TokenKind::EqEq => {
@@ -362,6 +378,7 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Colon) {
             return self.report_unexpected("`:` or `{`");
         }
+        // A label may be called `reach`; then neither a name nor `when` follows.
         let reaches =
             self.at_word("reach") && matches!(self.kind_after(1), TokenKind::Name | TokenKind::When);
         if !reaches {
@@ -397,6 +414,7 @@ impl Parser<'_> {
         let meta = self.parse_meta()?;
         if self.at_word("state") {
             let state = self.parse_state(meta)?;
+            // The span includes the doc comment and attributes, which were read before the state.
             observer.states.push(StateDecl { span: start.to(state.span), ..state });
             return Ok(());
         }
@@ -473,6 +491,7 @@ impl Parser<'_> {
                 Ok(step) => steps.push(step),
                 Err(_) => self.recover_here(level),
             }
+            // Steps stand on lines of their own, but many people write semicolons between them.
             while self.eat(TokenKind::Semicolon) {}
         }
         self.close_block(open);
@@ -501,6 +520,8 @@ impl Parser<'_> {
         let next = self.token(0);
         match next.kind {
             TokenKind::Number | TokenKind::OpenParen | TokenKind::Minus => true,
+            // A name on the same line is a constant duration, unless it is the word that begins the next
+            // step.
             TokenKind::Name => !next.first_on_line && !["send", "expect", "quiet"].contains(&self.slice()),
             _ => false,
         }

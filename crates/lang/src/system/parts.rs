@@ -104,6 +104,7 @@ impl<'a> SystemParts<'a> {
 
     fn instances_of(&mut self, decl: &PartDecl, sink: &mut FindingSink, all: &mut Vec<Instance>) {
         let Ok(indices) = self.indices(decl, sink) else { return };
+        // Asked before any instance is made: the array itself is what could exhaust the memory.
         if all.len() + indices.len() > MAX_INSTANCES {
             self.is_full = true;
             let message = format!("the system has more than {MAX_INSTANCES} parts with this one");
@@ -171,6 +172,8 @@ impl<'a> SystemParts<'a> {
         let (mut overrides, mut part_constants) = (Vec::new(), Vec::new());
         for pin in &decl.constants {
             let name = pin.field.text.clone();
+            // Values that need no types go as texts, as `--set` gives them, so that both are read by the same
+            // code.
             match constants.value(&pin.value) {
                 Ok(value) => overrides.push((name, as_text(&value))),
                 // The value may need the types of the model.
@@ -180,6 +183,7 @@ impl<'a> SystemParts<'a> {
                 }
             }
         }
+        // Behind the constants of the declaration, because `--set` wins.
         for (set, value) in &self.options.overrides {
             let own = set.rsplit_once('.').filter(|(part, _)| *part == name || *part == decl.name.text);
             if let Some((_, constant)) = own {
@@ -238,6 +242,7 @@ impl<'a> SystemParts<'a> {
         };
         let given = options.part_constants.iter().map(as_key);
         let key = (name.text.clone(), options.overrides.iter().cloned().chain(given).collect());
+        // An error too: the instances of an array would report it once each.
         if let Some(known) = self.loaded.get(&key) {
             return known.clone();
         }
@@ -246,6 +251,8 @@ impl<'a> SystemParts<'a> {
         let model = self.load_model(name, &options, &mut found);
         let model = model.and_then(|model| found.check().map(|()| model));
         for finding in found.finish() {
+            // With other constants the same model gives the same warnings again, but it may have errors of
+            // its own.
             let is_new = is_first || finding.is_error();
             if is_new {
                 sink.push(at_instance(finding, name.span));
@@ -297,6 +304,8 @@ impl<'a> SystemParts<'a> {
                 }));
             }
         };
+        // Before the file is loaded: systems are loaded by recursion, and one that uses itself would never
+        // end.
         if depth_of(self.sources, file) > MAX_DEPTH {
             let message = format!("`{path}` is made of itself, or of too many systems in each other");
             return Err(sink.report(Diagnostic::new(Code::BadImport, decl.path_span, message)));
@@ -342,6 +351,7 @@ fn depth_of(sources: &Sources, file: FileId) -> usize {
             }
         }
         above.pop();
+        // Files at which the way was cut off are not remembered; then the whole is too deep anyway.
         known.insert(file, depth);
         depth
     }

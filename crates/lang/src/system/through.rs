@@ -155,6 +155,8 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
             "the model has no clocks: a delay would mean nothing, because its messages may take any time";
         return Err(NotAChannel(why.into()));
     }
+    // First completed, then composed: in the composition it is no longer visible which inputs the model
+    // itself refuses.
     let CompletedModel { completed, outputs: chaos, place, labels: completions } = complete_model(model);
     let sts = &completed.sts;
     let span = sts.locations[sts.initial].span;
@@ -171,6 +173,8 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     let to = composer.channel("to", channel, &sent, span);
     let from = composer.channel("from", channel, &received, span);
     let open = |_| no("nothing determines a value of a message of the model, so it cannot wait in a channel");
+    // An input has two meetings: the tester puts it into the channel, which is seen, and the model takes it
+    // out, which is not. An output has them the other way round.
     for (at, &gate) in inputs.iter().enumerate() {
         let fields = declare_fields(&mut composer, &sent[at]);
         let seen = &sts.gates[gate];
@@ -195,6 +199,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
         // Where everything may follow, so may this, at once.
         composer.meet(&shared_meeting(visible, &fields, &[(part, chaos[at])])).map_err(open)?;
     }
+    // The internal steps of the model. The channels have none: they move only when a message goes in or out.
     composer.internal(part).map_err(open)?;
     composer.open(OpenLocation { part, place, completions });
     let mut seen = composer.finish();
@@ -249,6 +254,7 @@ fn shared_meeting(
 
 /// Returns a name for the model as a part such that no type of the model is called like the type of its places.
 fn free_family(model: &Model) -> String {
+    // The composer names the type of the places of a part after its family.
     let taken: FxHashSet<&str> = model.pool.data_types().map(|(_, data)| &*data.name).collect();
     let mut family = "model".to_owned();
     while taken.contains(format!("{family}.state").as_str()) {
@@ -318,6 +324,7 @@ fn complete_model(model: &Model) -> CompletedModel {
     let mut more = Vec::new();
     for &gate in &inputs {
         let name = sts.gates[gate].name.clone();
+        // The locations of the model only: the two new ones accept every input below.
         for &loc in &places {
             let guards: Vec<Term> =
                 sts.switches_from(loc).filter(|(_, s)| s.gate == gate).map(|(_, s)| s.guard).collect();
@@ -330,6 +337,7 @@ fn complete_model(model: &Model) -> CompletedModel {
                 more.push(switch(format!("{name}@{place}"), loc, gate, none, anything));
             }
         }
+        // Also from the silent location: after one more input everything may follow again.
         for loc in [anything, nothing] {
             more.push(switch(format!("{name}@{}", loc.index()), loc, gate, always, anything));
         }
@@ -357,6 +365,7 @@ fn complete_model(model: &Model) -> CompletedModel {
     for switch in more {
         sts.switches.push(switch);
     }
+    // The goals are about the model itself, not about what is observed through the channel.
     sts.goals.clear();
     CompletedModel { completed, outputs: chaos, place: anything, labels }
 }

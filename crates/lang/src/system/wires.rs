@@ -61,6 +61,8 @@ pub(super) fn connect(
         shapes: BTreeMap::new(),
         faces: BTreeMap::new(),
     };
+    // In this order: channels are put into the wires; which messages show outside depends on the wires; and
+    // only with the fields of all of them known can a meeting be made.
     wiring.resolve_connections();
     wiring.build_channels();
     wiring.find_shapes();
@@ -184,6 +186,8 @@ impl<'a> SystemWiring<'a> {
             if let Some(expr) = &from.index {
                 match (&expr.kind, index) {
                     (_, None) => return self.not_an_array(from),
+                    // A name that is a constant selects one instance. Any other name stands for the index of
+                    // each sender in turn, in the pins and for the receiver.
                     (ExprKind::Name(name), Some(at)) if constants.get(name).is_none() => {
                         constants = constants.with_constant(name, at);
                     }
@@ -200,6 +204,8 @@ impl<'a> SystemWiring<'a> {
             }
             let Ok(given) = self.pinned_values((sender, gate), from, &constants) else { return };
             for (receiver, selected) in self.receivers((sender, gate), to, &constants) {
+                // The values by which the sender selects this receiver: those pinned at the sender, and the
+                // one that the receiver's index demands.
                 let given = given.iter().cloned().chain(selected).collect();
                 self.add_wire((sender, gate), receiver, connection, given, &constants);
                 // What is wrong with one instance is wrong with all.
@@ -345,6 +351,7 @@ impl<'a> SystemWiring<'a> {
     /// Puts a channel between each two connected instances that `decl` names, one for each direction.
     fn build_channel(&mut self, decl: &ChannelDecl, channel: &Channel) {
         let (one, other) = (&decl.between.0.text, &decl.between.1.text);
+        // One channel for each direction and pair of instances: messages of two senders have no common order.
         let mut ways: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         for (at, wire) in self.wires.iter().enumerate() {
             let families = (&self.instances[wire.from.0].family, &self.instances[wire.to.0].family);
@@ -419,6 +426,9 @@ impl<'a> SystemWiring<'a> {
         for (field, value) in wires.iter().flat_map(|wire| &wire.given) {
             values.entry(*field).or_default().insert(value.clone());
         }
+        // The cases split the values of the sender's fields: for each field that selects receivers every
+        // value that is named, and "none of them". They exclude each other, so a message of the sender has
+        // all its receivers in one meeting.
         let mut cases: Vec<BTreeMap<usize, Option<Value>>> = vec![BTreeMap::new()];
         for (&field, known) in &values {
             let choices = known.iter().cloned().map(Some).chain([None]);
@@ -450,6 +460,8 @@ impl<'a> SystemWiring<'a> {
         case: &BTreeMap<usize, Option<Value>>,
         values: &BTreeMap<usize, BTreeSet<Value>>,
     ) {
+        // Hidden at either end is hidden. Behind a channel, the receiver takes part in the delivery only, so
+        // its `hide` says nothing about the sending.
         let hidden = receivers
             .iter()
             .filter(|wire| wire.channel.is_none())
@@ -457,6 +469,7 @@ impl<'a> SystemWiring<'a> {
             .or_else(|| self.hidden(from));
         let mut meeting = self.meeting(from, GateKind::Output, hidden.is_some());
         let shared = meeting.fields.clone();
+        // A message of an array has the index in front of its own fields.
         let offset = shared.len() - self.field_names(from).len();
         for (&field, value) in case {
             match value {
@@ -472,6 +485,8 @@ impl<'a> SystemWiring<'a> {
         for wire in receivers {
             let sources = self.sources(wire, &by_name);
             meeting.members.push(match wire.channel {
+                // What is pinned at the receiver does not travel: the channel has no field for it, and the
+                // delivery sets it.
                 Some((part, number)) => {
                     let carried = sources
                         .into_iter()
@@ -610,6 +625,8 @@ impl<'a> SystemWiring<'a> {
                 _ => None,
             })
             .collect();
+        // One instance stands for all: they are instances of one model, so a message is missing in each or in
+        // none.
         for port in ports {
             if let Some(&first) = self.family(port).first() {
                 _ = self.gate_at(port, first);

@@ -18,6 +18,8 @@ impl Checker<'_, '_> {
     /// `f(a, b)`, or `Point(x: 1, y: 2)`.
     pub(super) fn check_call(&mut self, name: &Name, args: &[ArgExpr], span: Span) -> Result<Term, Reported> {
         let is_compared = self.takes_comparison();
+        // Functions, then records, then cases of enums, and in goals the words that only goals have: what the
+        // model declares comes before what the language brings.
         if let Some(entry) = self.functions.use_name(&name.text) {
             let (function, declared) = (entry.item.clone(), entry.span);
             let function = self.resolve_definition(function, &name.text, name.span)?;
@@ -79,6 +81,7 @@ impl Checker<'_, '_> {
         }
         let mut substitution = Substitution::new();
         let mut complete = Ok(());
+        // All arguments are checked, also behind one that is wrong, so that each error is reported.
         for ((param, var), arg) in function.params.iter().zip(args) {
             let sort = self.pool.var_info(*var).sort;
             match self.check(&arg.value, sort, SortRole::Parameter(param)) {
@@ -87,12 +90,16 @@ impl Checker<'_, '_> {
             }
         }
         complete?;
+        // What the body demands of its parameters is demanded of these arguments, where the call is
+        // evaluated.
         for &obligation in &function.obligations {
             let obligation = self.pool.substitute(obligation, &substitution);
             self.oblige(obligation, ObligationCause::Call(name.text.clone(), name.span));
         }
         let term = match function.recursive {
             Some(id) => {
+                // With the arguments as they are written: that an argument is a part of a parameter shows in
+                // the text, no more in the term.
                 self.note_descent(id, name, args);
                 let args = function.params.iter().filter_map(|(_, var)| substitution.get(*var)).collect();
                 self.pool.call(id, args)
@@ -104,6 +111,7 @@ impl Checker<'_, '_> {
 
     /// Records the parameters on which a call of the function being defined descends; reports it if there are none.
     fn note_descent(&mut self, id: FnId, name: &Name, args: &[ArgExpr]) {
+        // Only calls of a function by itself have to descend: others are defined before, and end.
         let Some(defining) = self.defining.clone().filter(|defining| defining.id == id) else { return };
         let on_numbers = defining.on_numbers.get(&name.span).map_or(&[][..], Vec::as_slice);
         let descends = |way: &CallDescent| match way.kind {
@@ -112,6 +120,7 @@ impl Checker<'_, '_> {
             }
             _ => on_numbers.contains(way),
         };
+        // The ways that all calls so far have in common. A way that one call breaks is gone for good.
         let kept: Vec<CallDescent> = defining.descends.iter().copied().filter(descends).collect();
         let params = &self.pool.function(id).params;
         let counts = params.iter().all(|&param| self.pool.var_info(param).sort.base() == Sort::Int);
@@ -131,6 +140,7 @@ impl Checker<'_, '_> {
                     })
             });
         }
+        // An error was reported, and the ways stay as they were, so that the next call is not blamed for it.
         if let Some(defining) = &mut self.defining {
             defining.may_end &= !kept.is_empty();
             defining.descends = if kept.is_empty() { defining.descends.clone() } else { kept };
@@ -187,6 +197,7 @@ impl Checker<'_, '_> {
             Some(arg) => Err(self.unnamed_field(arg, name, &fields, declared)),
             None => Ok(()),
         };
+        // Named fields are checked also if some have no name, for errors of their own.
         for arg in args {
             let Some(given) = &arg.name else { continue };
             match self.record_field(given, &positions, name, declared) {
@@ -276,6 +287,7 @@ impl Checker<'_, '_> {
 
     /// `p.x`.
     pub(super) fn check_field(&mut self, receiver: &Expr, name: &Name) -> Result<Term, Reported> {
+        // In the goals of a system `server.n` is a variable of a part, unless there is no such part.
         if !self.parts.is_empty()
             && let Some(of_part) = self.part_field(receiver, name)
         {
@@ -369,6 +381,7 @@ impl Checker<'_, '_> {
                 diagnostic.note(format!("strings have `{}`", known.join("`, `")))
             }));
         }
+        // The receiver's error waits until the arguments are checked, too.
         let text = self.coerce(term, receiver.span, Sort::Str, SortRole::Operand(&format!(".{}", name.text)));
         let wanted: &[Sort] = match name.text.as_str() {
             "length" | "to_int" | "upper" | "lower" => &[],
@@ -379,6 +392,7 @@ impl Checker<'_, '_> {
         if args.len() != wanted.len() {
             return Err(self.argument_count(name, span, wanted.len(), args.len(), None));
         }
+        // Before the arguments are typed: a pattern is read as text and is no expression.
         if name.text == "matches" {
             return self.check_regex(text, &args[0]);
         }
@@ -399,6 +413,7 @@ impl Checker<'_, '_> {
             "ends_with" => return self.pool.suffix(args[0], text),
             "index_of" => {
                 let at = self.pool.operate(TermOp::Find, vec![text, args[0]]);
+                // `Find` has a value for texts that do not occur. The option hides it.
                 let there = self.pool.contains(text, args[0]);
                 return self.option_if(there, at, Sort::Int);
             }
@@ -428,6 +443,7 @@ impl Checker<'_, '_> {
         match self.pool.pattern(pattern) {
             Ok(pattern) => text.map(|text| self.pool.matches(text, pattern)),
             Err(reason) => {
+                // The last line of the message has the reason; those before it draw the pattern.
                 let reason =
                     reason.0.lines().last().unwrap_or("").trim().trim_start_matches("error: ").to_owned();
                 Err(self.sink.error(|| {

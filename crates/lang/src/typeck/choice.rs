@@ -26,6 +26,7 @@ impl Checker<'_, '_> {
             .map(|(condition, _)| self.check(condition, Sort::Bool, SortRole::Condition))
             .collect();
         let exprs: Vec<&Expr> = arms.iter().map(|(_, value)| value).chain([otherwise]).collect();
+        // A condition with an error counts as true for the obligations; the error is reported anyway.
         let reached = conditions.iter().map(|condition| condition.ok()).chain([None]).collect::<Vec<_>>();
         let values = self.check_cases(&exprs, &reached, hint)?;
         let conditions: Vec<Term> = conditions.into_iter().collect::<Result<_, _>>()?;
@@ -59,6 +60,7 @@ impl Checker<'_, '_> {
         if obligations.iter().all(Vec::is_empty) {
             return;
         }
+        // The case counts only if its own condition holds (here) and none before it did (`oblige_in_turn`).
         let mut passed = Vec::with_capacity(conditions.len());
         for (condition, own) in conditions.iter().zip(&mut obligations) {
             let condition = condition.unwrap_or_else(|| self.pool.tt());
@@ -85,6 +87,7 @@ impl Checker<'_, '_> {
         self.check_complete(&cases, sort, span)?;
         let conditions: Vec<Term> = cases.iter().map(|case| self.case_condition(case, value)).collect();
         let values = self.arm_values(arms, &cases, &conditions, (value, scrutinee), hint)?;
+        // The cases are complete, so the last one needs no condition.
         let before = &conditions[..conditions.len() - 1];
         Ok(self.first_case(before, &values))
     }
@@ -98,6 +101,8 @@ impl Checker<'_, '_> {
         (value, scrutinee): (Term, &Expr),
         hint: Option<Sort>,
     ) -> Result<Vec<Term>, Reported> {
+        // Without names, all arms can be typed together, those first that tell the sort of the others. With
+        // names each arm is typed alone, in the order of the text, because its names are bound for it only.
         let binds = arms.iter().any(|arm| arm.pattern.names().next().is_some());
         let exprs: Vec<&Expr> = arms.iter().map(|arm| &arm.value).collect();
         if !binds {
@@ -133,6 +138,8 @@ impl Checker<'_, '_> {
         let mut any: Option<Span> = None;
         for (arm, case) in arms.iter().zip(cases) {
             let span = arm.pattern.span;
+            // Only what is certain without a solver: the same pattern again, or anything behind one that
+            // takes everything.
             if let Some(earlier) = any.or_else(|| seen.get(case).copied()) {
                 return Err(self.sink.error(|| {
                     Diagnostic::new(Code::UnreachableArm, span, "this case can never be taken")
@@ -173,6 +180,7 @@ impl Checker<'_, '_> {
                     PatternCase::Value(Value::Int(n)) => n.to_i64().is_some_and(|n| lo <= n && n <= hi),
                     _ => false,
                 };
+                // Patterns are all different by now, so counting them is enough.
                 if cases.iter().filter(in_range).count() as i128 == n_values {
                     vec![]
                 } else {
@@ -204,10 +212,12 @@ impl Checker<'_, '_> {
     ) -> Result<Term, Reported> {
         let [lo, hi] = bounds.map(|bound| self.bound_value(bound));
         if let (Ok(lo), Ok(hi)) = (lo, hi)
+            // In the goals of a system the index may have to be a constant; then every number is written out.
             && let Some(written) = self.written_out(quantifier, var, (lo, hi), body)
         {
             return written;
         }
+        // With a wrong bound the body is checked all the same, for its own errors.
         let sort = match (lo, hi) {
             (Ok(lo), Ok(hi)) if lo <= hi => Sort::Range { lo, hi },
             _ => Sort::Int,
@@ -215,6 +225,7 @@ impl Checker<'_, '_> {
         let mark = self.obligations.len();
         let quantified = self.quantify(quantifier, var, sort, body);
         let (lo, hi, quantified) = (lo?, hi?, quantified?);
+        // Over nothing the body is never evaluated, so it obliges nothing.
         if lo > hi {
             self.obligations.truncate(mark);
             return Ok(self.pool.bool(quantifier == Quantifier::Forall));
@@ -236,6 +247,7 @@ impl Checker<'_, '_> {
         let mark = self.obligations.len();
         let condition = self.check(body, Sort::Bool, SortRole::Condition);
         self.bound.pop();
+        // The body is asked of every value, so it has to be defined for each of them.
         for index in mark..self.obligations.len() {
             self.obligations[index] = self.pool.forall(&[bound], self.obligations[index]);
         }

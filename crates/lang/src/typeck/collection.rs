@@ -55,6 +55,7 @@ impl Checker<'_, '_> {
         }
         let sorts: Vec<Sort> = sorts.into_iter().collect::<Result<_, _>>()?;
         if name.text != "list" {
+            // Keys and members need an order; items of lists and values of maps need none.
             self.can_be_key(sorts[0], of[0].span)?;
         }
         Ok(Sort::Collection(match name.text.as_str() {
@@ -107,6 +108,7 @@ impl Checker<'_, '_> {
         span: Span,
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
+        // Taken before the items are typed: the flag is for this literal, and each item is asked again.
         let is_compared = self.takes_comparison();
         if let Some((id, of)) = self.hinted_collection(hint, CollectionKind::List) {
             let items: Vec<Result<Term, Reported>> = items
@@ -121,6 +123,7 @@ impl Checker<'_, '_> {
         }
         let exprs: Vec<&Expr> = items.iter().collect();
         let items = self.check_alike(&exprs, None)?;
+        // Without a wanted sort, ranges are dropped: `[1, x]` is a list of `int`, whatever range `x` has.
         let id = self.pool.list_of(self.pool.sort(items[0]).base());
         Ok(self.pool.list(id, items))
     }
@@ -133,6 +136,7 @@ impl Checker<'_, '_> {
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
         let is_compared = self.takes_comparison();
+        // `{}` is written alike for sets and maps. A set is the more usual one, so a map needs the hint.
         if items.is_empty()
             && let Some((id, _)) = self.hinted_collection(hint, CollectionKind::Map)
         {
@@ -210,6 +214,8 @@ impl Checker<'_, '_> {
         };
         let key_span = key.span;
         let key = self.check(key, of.key, SortRole::Key)?;
+        // `At` beyond the end has a default value. The obligation excludes that case, so the default is never
+        // seen.
         let there = self.is_there(of.kind, collection, key);
         self.oblige(there, ObligationCause::Item(key_span));
         Ok(self.pool.operate(TermOp::At, vec![collection, key]))
@@ -274,6 +280,7 @@ impl Checker<'_, '_> {
         };
         self.warn_if_hidden(name);
         let (var, term) = self.pool.declare_term(&name.text, over.member());
+        // Members are proper parts of the collection, so a function may call itself on one.
         let part_of = self.part_inside(of).map(|param| ParameterPart { param, is_proper: true });
         self.bound.push(BoundName { name: name.text.clone(), term, part_of });
         Ok((collection, over, var))
@@ -281,6 +288,7 @@ impl Checker<'_, '_> {
 
     /// Returns the bounds of a range that a comprehension or `count` goes through.
     fn range_bounds(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Result<(i64, i64), Reported> {
+        // A constant context: the number of copies must be known while the model is read.
         let (bounds, _) =
             self.check_at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (lo, hi) = (bounds.0?, bounds.1?);
@@ -297,6 +305,7 @@ impl Checker<'_, '_> {
     /// The numbers `lo..hi` as a list.
     pub(super) fn range_items(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Result<Term, Reported> {
         let (lo, hi) = self.range_bounds(lo, hi, span)?;
+        // The numbers fit into the range by construction, so the list obliges nothing.
         let item = if lo <= hi { Sort::Range { lo, hi } } else { Sort::Int };
         let numbers: Vec<Term> = (lo..=hi).map(|n| self.pool.int(n)).collect();
         let list = self.pool.list_of(item);
@@ -315,6 +324,7 @@ impl Checker<'_, '_> {
     ) -> Result<Term, Reported> {
         let (lo, hi) = self.range_bounds(lo, hi, span)?;
         let kind = if set { CollectionKind::Set } else { CollectionKind::List };
+        // The first value decides the sort of the others, as in a literal.
         let mut wanted = self.hinted_collection(hint, kind).map(|(_, of)| of.item);
         let mut parts = Vec::new();
         for n in lo..=hi {
@@ -328,6 +338,7 @@ impl Checker<'_, '_> {
             };
             self.bound.pop();
             let there = there.unwrap_or_else(|| Ok(self.pool.tt()))?;
+            // An item that is left out need not be defined.
             for at in mark..self.obligations.len() {
                 self.obligations[at] = self.pool.implies(there, self.obligations[at]);
             }
@@ -364,9 +375,12 @@ impl Checker<'_, '_> {
             OverWord::Forall => Some(Quantifier::Forall),
             OverWord::Count => None,
         };
+        // Over a basic type there is no collection to go through, so it becomes a quantifier of the formula.
         if let (Some(quantifier), Some(sort)) = (quantifier, self.basic_type(of)) {
             return self.quantify(quantifier, name, sort, body);
         }
+        // Only in the goals of a system, where an index must be a constant. Elsewhere the range is a list as
+        // any other.
         if let (ExprKind::Range(lo, hi), OverWord::Count, false) = (&of.kind, word, self.parts.is_empty()) {
             let number = Expr { kind: ExprKind::Name(name.text.clone()), span: name.span };
             let kept =
@@ -377,6 +391,7 @@ impl Checker<'_, '_> {
         let mark = self.obligations.len();
         let condition = self.check(body, Sort::Bool, SortRole::Condition);
         self.bound.pop();
+        // Every member is asked, so the condition has to be defined for each of them.
         self.oblige_for_all(mark, var, collection);
         let condition = condition?;
         Ok(match word {
@@ -421,6 +436,7 @@ impl Checker<'_, '_> {
             Some(keep) => keep?,
             None => self.pool.tt(),
         };
+        // The condition of `if` is asked of every member, the value only of those that stay.
         for at in inner..self.obligations.len() {
             self.obligations[at] = self.pool.implies(keep, self.obligations[at]);
         }
@@ -431,6 +447,7 @@ impl Checker<'_, '_> {
             self.can_be_key(sort, item.span)?;
         }
         let into = if set { self.pool.set_of(sort) } else { self.pool.list_of(sort) };
+        // The row of a set may hold a member twice, which a list would show. `Keys` has each once, in order.
         if !set && over.kind != CollectionKind::List {
             collection = self.pool.operate(TermOp::Keys, vec![collection]);
         }
@@ -460,6 +477,8 @@ impl Checker<'_, '_> {
         let (key, value) =
             (self.check(key, of.key, SortRole::Key), self.check(value, of.item, SortRole::Item));
         let (key, value) = (key?, value?);
+        // The position is asked of the old list, like everything an update reads; the value is put into the
+        // result of the updates before.
         let old = self.pool.var(var);
         if of.kind == CollectionKind::List {
             let there = self.is_there(of.kind, old, key);
@@ -548,6 +567,7 @@ impl Checker<'_, '_> {
             })
             .collect();
         let args: Vec<Term> = args.into_iter().collect::<Result<_, _>>()?;
+        // After the arguments, so that their errors are reported too.
         self.numbers_only(of, name)?;
         Ok(self.method_term(receiver, of, &name.text, &args))
     }
@@ -575,6 +595,7 @@ impl Checker<'_, '_> {
     fn method_term(&mut self, receiver: Term, of: CollectionSort, name: &str, args: &[Term]) -> Term {
         let size = self.pool.operate(TermOp::Size, vec![receiver]);
         let (zero, one) = (self.pool.int(0), self.pool.int(1));
+        // Negative for an empty list. `is_there` is false then, and the option is `none`.
         let last = self.pool.sub(size, one);
         let one_arg = |op: TermOp| (op, [&[receiver], args].concat());
         let (op, all) = match name {
@@ -622,6 +643,7 @@ impl Checker<'_, '_> {
                 let item = self.pool.set(id, [args[0]]);
                 (TermOp::Union, vec![receiver, item])
             }
+            // Members of a set and keys of a map are kept in order by the same operation.
             "sorted" if of.kind == CollectionKind::Set => one_arg(TermOp::Keys),
             "with" => one_arg(TermOp::Put),
             "contains" | "has" => one_arg(TermOp::Has),

@@ -214,6 +214,8 @@ impl DescentWalk<'_> {
         let mut facts = facts.clone();
         for operand in list {
             self.visit_expr(operand, &facts);
+            // What holds where the next operand is looked at: those before it are true in `&&` and `=>`,
+            // false in `||`.
             self.learn(operand, passes, &mut facts);
         }
     }
@@ -235,6 +237,7 @@ impl DescentWalk<'_> {
                 PatternKind::Name(name) => (self.constant)(name),
                 _ => None,
             };
+            // Patterns are tried in order, so behind this arm the number is another one.
             if let (Some(param), Some(n)) = (param, value) {
                 here.learn_number(param, CmpOp::Eq, n);
                 rest.learn_number(param, CmpOp::Ne, n);
@@ -253,6 +256,8 @@ impl DescentWalk<'_> {
         match (&condition.kind, holds) {
             (ExprKind::Paren(inner), _) => self.learn(inner, holds, facts),
             (ExprKind::Not(inner), _) => self.learn(inner, !holds, facts),
+            // A conjunction that is false, or a disjunction that is true, says nothing about any one of its
+            // parts.
             (ExprKind::And(list), true) | (ExprKind::Or(list), false) => {
                 list.iter().for_each(|part| self.learn(part, holds, facts));
             }
@@ -263,6 +268,7 @@ impl DescentWalk<'_> {
                     left = right;
                 }
             }
+            // Of a chain that is false, some comparison is false, but not known which.
             (ExprKind::Compare(left, rest), false) => {
                 if let [(op, right)] = &rest[..] {
                     self.learn_relation(left, negate(*op), right, facts);
@@ -366,6 +372,8 @@ impl DescentWalk<'_> {
         let (Some(Some(known)), Some(shape)) = (facts.numbers.get(param), self.shape(param, arg)) else {
             return Vec::new();
         };
+        // The bound of `DownTo` and `UpTo` is another parameter. It is a bound only if the call hands it on
+        // unchanged.
         let stays = |other: usize| args.get(other).is_some_and(|arg| self.param(&arg.value) == Some(other));
         facts.ways_of_shape(param, known, &shape, stays)
     }
@@ -389,6 +397,7 @@ impl DescentWalk<'_> {
                         None => return None,
                     }
                 }
+                // `p + p - 1` is no offset of `p`.
                 (n_params == 1).then_some(ArgumentShape::Offset(offset))
             }
             ExprKind::Product(first, rest) => match &rest[..] {
@@ -458,6 +467,7 @@ impl PathFacts {
             }
         };
         ways.extend(nearer.then_some(DescentKind::Magnitude));
+        // Smaller alone is not enough: without a bound that holds at the call, numbers go down for ever.
         ways.extend((smaller && known.lo.is_some()).then_some(DescentKind::Down));
         ways.extend((greater && known.hi.is_some()).then_some(DescentKind::Up));
         for &(low, high) in &self.not_above {

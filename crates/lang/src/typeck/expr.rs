@@ -94,6 +94,7 @@ impl Checker<'_, '_> {
 
     fn check_some(&mut self, inner: &Expr, hint: Option<Sort>) -> Result<Term, Reported> {
         let is_compared = self.takes_comparison();
+        // The wanted option tells the sort of the value: its range obliges here.
         let payload = match hint {
             Some(Sort::Data(data)) => option_payload(self.pool.data(data)),
             _ => None,
@@ -122,6 +123,7 @@ impl Checker<'_, '_> {
         if let Some(field) = self.message.as_ref().and_then(|message| message.fields.get(name)) {
             return field.var.map(|var| self.pool.var(var));
         }
+        // In `n = n + 1` the variable is read for its own update only, and may still be unused.
         let counts = self.assigned.as_deref() != Some(name);
         let entry = if counts { self.values.use_name(name) } else { self.values.get_mut(name) };
         let Some(entry) = entry else {
@@ -244,6 +246,7 @@ impl Checker<'_, '_> {
         span: Span,
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
+        // Other hints do not reach the operands: `1 + 2` is an `int`, also where a `real` is wanted.
         let hint = hint.filter(|&sort| matches!(sort, Sort::Collection(_)));
         let hint = match hint {
             Some(hint) => Some(hint),
@@ -338,6 +341,8 @@ impl Checker<'_, '_> {
                 factors.push(term);
                 continue;
             }
+            // A division ends the run of factors: `a * b / c * d` groups from the left. So does the limit, at
+            // which the product is checked.
             let left = self.multiply(std::mem::take(&mut factors));
             let left = self.check_term_size(left, span)?;
             factors.push(self.divide(op, left, term, place)?);
@@ -384,6 +389,7 @@ impl Checker<'_, '_> {
     /// Returns the term of a chain of comparisons: all of them must hold.
     fn check_comparisons(&mut self, first: &Expr, rest: &[(CmpOp, Expr)]) -> Result<Term, Reported> {
         let exprs: Vec<&Expr> = std::iter::once(first).chain(rest.iter().map(|(_, expr)| expr)).collect();
+        // All operands of a chain have one sort, and each is typed once although it is compared twice.
         let (terms, obligations) = self.alike_apart(&exprs, None, true);
         self.obligations.extend(obligations.into_iter().flatten());
         let terms = terms?;
@@ -528,6 +534,7 @@ impl Checker<'_, '_> {
             obligations.push(self.obligations.split_off(mark));
         }
         let terms: Vec<Term> = terms.into_iter().collect::<Result<_, _>>()?;
+        // Without obligations, the formulas of what was passed are not needed.
         if obligations.iter().any(|own| !own.is_empty()) {
             let passed: Vec<Term> = terms.iter().map(|&term| passes(&mut self.pool, term)).collect();
             self.oblige_in_turn(&passed, obligations);
@@ -540,6 +547,8 @@ impl Checker<'_, '_> {
     pub(super) fn oblige_in_turn(&mut self, passed: &[Term], obligations: Vec<Vec<Term>>) {
         let mut later: Option<Term> = None;
         let mut pending: Vec<Term> = Vec::new();
+        // From the last to the first, so that each condition is written once: `p1 => o2 && (p2 => o3 &&
+        // ...)`. From the front, every obligation would repeat all conditions before it.
         for (&passed, own) in passed.iter().zip(obligations).rev() {
             if later.is_some() {
                 pending.push(passed);

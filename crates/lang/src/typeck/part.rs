@@ -48,6 +48,7 @@ impl Checker<'_, '_> {
         match &expr.kind {
             ExprKind::Name(name) => {
                 let is_part = self.parts.iter().any(|part| part.family == *name);
+                // What is bound closer hides a part of the same name, as it hides variables.
                 let is_other = self.bound.iter().any(|bound| bound.name == *name)
                     || self.params.contains_key(name)
                     || self.message.as_ref().is_some_and(|message| message.fields.contains_key(name));
@@ -56,6 +57,8 @@ impl Checker<'_, '_> {
             }
             ExprKind::Index(receiver, key) => {
                 let path = self.part_path(receiver)?;
+                // The first index may be any expression, which chooses among instances. Deeper ones are part
+                // of a variable's name, so they must be numbers.
                 match (&key.kind, path.inner.is_empty()) {
                     (_, true) if path.index.is_none() => Some(PartPath { index: Some(key), ..path }),
                     (ExprKind::Number(at), false) => {
@@ -82,12 +85,14 @@ impl Checker<'_, '_> {
         let has = |part: &PartNames| {
             let mut all = part.vars.iter().chain(&part.clocks);
             all.any(|(var, _)| {
+                // Also the beginning of a longer name: more fields or indices may follow.
                 *var == full || var.starts_with(&format!("{full}.")) || var.starts_with(&format!("{full}["))
             })
         };
         let mut family = parts.iter().filter(|part| part.family == path.family);
         if !family.any(has) {
             // It may be a field of a record that the part has.
+            // Right behind the part it can only be a variable of it, so that is an error.
             return path.inner.is_empty().then(|| Err(self.no_variable(path.family, &full, name)));
         }
         Some(self.of_instances(&path, |cx, part| {
@@ -142,6 +147,7 @@ impl Checker<'_, '_> {
         };
         let control = format!("{}.state", path.inner);
         Some(self.of_instances(&path, |cx, part| {
+            // A part that is a system itself keeps the places of its parts in its variables.
             let inner = part.vars.iter().find(|(var, _)| *var == control).map(|(_, var)| *var);
             let (var, places) = match inner.filter(|_| !path.inner.is_empty()) {
                 Some(var) => (Some(var), cx.places_of(var)),
@@ -157,6 +163,7 @@ impl Checker<'_, '_> {
                     let (var, value) = (cx.pool.var(var), cx.pool.value(value));
                     cx.pool.eq(var, value)
                 }
+                // A part with one location is always there.
                 _ => cx.pool.tt(),
             })
         }))
@@ -199,10 +206,13 @@ impl Checker<'_, '_> {
         let index = self.check(index, Sort::Int, SortRole::Key)?;
         let mut chosen: Option<Term> = None;
         let mut is_one = Vec::with_capacity(family.len());
+        // From the last to the first, so that the first instance is asked first. The last needs no condition,
+        // because the obligation below excludes all other indices.
         for part in family.into_iter().rev() {
             let at = self.pool.int(part.index.unwrap_or_default());
             let here = self.pool.eq(index, at);
             is_one.push(here);
+            // With a constant index only one instance is left, and only its names are looked up.
             if self.pool.is_false(here) {
                 continue;
             }

@@ -44,6 +44,8 @@ impl Checker<'_, '_> {
             (PatternKind::Any, _) => Ok(PatternCase::Any),
             (PatternKind::None, Some((_, DataKind::Option))) => Ok(PatternCase::Ctor(0)),
             (PatternKind::Some(_), Some((_, DataKind::Option))) => Ok(PatternCase::Ctor(1)),
+            // For an enum a name is a case, for anything else a constant. It never binds, so a misspelt case
+            // is an error and not a pattern that matches everything.
             (PatternKind::Name(name), Some((data, DataKind::Enum))) => {
                 self.variant_case(name, pattern.span, data, None)
             }
@@ -53,6 +55,7 @@ impl Checker<'_, '_> {
             (PatternKind::List(items, None), _) if is_list => Ok(PatternCase::Exactly(items.len())),
             (PatternKind::List(items, Some(_)), _) if is_list => Ok(PatternCase::AtLeast(items.len())),
             (PatternKind::Name(name), None) => self.constant_case(name, pattern.span, sort, scrutinee),
+            // The base sort: a literal outside the range is allowed and matches nothing.
             (PatternKind::Literal(literal), _) => {
                 self.constant_value(literal, sort.base(), SortRole::Arm).map(PatternCase::Value)
             }
@@ -175,6 +178,7 @@ impl Checker<'_, '_> {
                 }));
             }
         };
+        // The cases of options are words of the language and in no table of names.
         let ctor = if self.pool.data(data).kind == DataKind::Option {
             let ctors = &self.pool.data(data).ctors;
             let known = ctors.iter().position(|ctor| *ctor.name == *case.text);
@@ -207,6 +211,8 @@ impl Checker<'_, '_> {
         let Sort::Data(data) = self.pool.sort(value) else { return self.pool.is(ctor, value) };
         let kind = self.pool.data(data).kind;
         let plain = self.pool.data(data).ctors[ctor as usize].fields.is_empty();
+        // An option is `some` exactly if it is not `none`, which is the term that people write as `x !=
+        // none`.
         match (kind, ctor) {
             (DataKind::Enum, _) if plain => {
                 let other = self.pool.construct(data, ctor, []);
@@ -261,6 +267,7 @@ impl Checker<'_, '_> {
         rest: Option<&'n Name>,
         value: Term,
     ) -> Vec<(&'n Name, Term)> {
+        // Without obligations: the condition of the pattern says that the items are there.
         let mut parts = Vec::with_capacity(names.len() + 1);
         for (at, name) in (0..).zip(names) {
             let at = self.pool.int(at);
@@ -281,6 +288,8 @@ impl Checker<'_, '_> {
         match &expr.kind {
             ExprKind::Paren(inner) => self.part_inside(inner),
             ExprKind::Field(inner, _) => self.part_inside(inner),
+            // A bound name hides a parameter of the same name, so it is asked first, and from the innermost
+            // on.
             ExprKind::Name(name) => match self.bound.iter().rev().find(|bound| bound.name == *name) {
                 Some(bound) => bound.part_of.map(|part| part.param),
                 None => self.param_order.iter().position(|param| param == name),
@@ -295,6 +304,7 @@ impl Checker<'_, '_> {
             ExprKind::Paren(inner) => self.proper_part(inner),
             // Whichever branch is taken.
             ExprKind::If(arms, otherwise) => {
+                // All branches have to be parts of the same parameter.
                 let part = self.proper_part(otherwise)?;
                 arms.iter().all(|(_, value)| self.proper_part(value) == Some(part)).then_some(part)
             }

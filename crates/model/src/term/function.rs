@@ -88,6 +88,8 @@ impl TermPool {
 
     /// The function applied to `args`, unfolded as far as their shape is known.
     pub fn call(&mut self, id: FnId, args: Vec<Term>) -> Term {
+        // Constants are computed, which makes no terms. Where the value is too large, unfolding may still
+        // simplify.
         if args.iter().all(|&arg| self.as_value(arg).is_some()) && self.functions[id].body.is_some() {
             let values = args.iter().filter_map(|&arg| self.as_value(arg).cloned()).collect();
             if let Ok(value) = self.eval_call(id, values) {
@@ -102,6 +104,8 @@ impl TermPool {
     fn unfold(&mut self, id: FnId, args: &[Term], budget: &mut UnfoldingBudget) -> Option<Term> {
         let body = self.functions[id].body?;
         let mut deciding = self.functions[id].descends.iter().map(|&at| args[at]);
+        // All deciding arguments need a shape: as long as one is open, so is the test that ends the
+        // recursion, and unfolding would go on up to the limit.
         if !deciding.all(|arg| self.is_shape_known(arg)) {
             return self.unfold_cases(id, args, budget);
         }
@@ -109,6 +113,8 @@ impl TermPool {
         let env: Substitution = params.into_iter().zip(args.iter().copied()).collect();
         let depth = budget.depth.checked_sub(1)?;
         budget.bodies = budget.bodies.checked_sub(1)?;
+        // Depth comes back on return, bodies do not: the first bounds the stack, the second the size of the
+        // term.
         let mut inner = UnfoldingBudget { depth, bodies: budget.bodies };
         let term = self.specialise(body, &env, &mut inner);
         budget.bodies = inner.bodies;
@@ -171,6 +177,7 @@ impl TermPool {
                 open.pop();
                 continue;
             }
+            // Without calls, nothing in it can fail to end.
             if !self.calls(top) {
                 let image = self.substitute(top, env);
                 images.insert(top, image);

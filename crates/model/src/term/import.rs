@@ -48,6 +48,7 @@ impl<'p> TermImport<'p> {
     fn data_types(&mut self) -> Result<(), DataClash> {
         let mut new = Vec::new();
         for (id, data) in self.from.data_types() {
+            // By name: ids of two pools have nothing to do with each other.
             let known = self.pool.data_types().find(|(_, other)| other.name == data.name).map(|(id, _)| id);
             let image = known.unwrap_or_else(|| {
                 let image = self.pool.declare_data(data.clone());

@@ -171,6 +171,8 @@ impl TermPool {
             TermNode::Not(a) => self.negation_pieces(*a),
             TermNode::And(list) => (BindingStrength::And, join_terms(list, " && ", BindingStrength::Compare)),
             TermNode::Or(list) => (BindingStrength::Or, join_terms(list, " || ", BindingStrength::And)),
+            // Equalities are sorted by id, which means nothing to people. A constant reads better on the
+            // right.
             TermNode::Eq(a, b) => {
                 let (a, b) = self.constant_last(*a, *b);
                 infix(&a, " == ", &b)
@@ -188,12 +190,15 @@ impl TermPool {
                 )
             }
             TermNode::Add(list) => (BindingStrength::Sum, self.sum(list)),
+            // `-1 * x` is how `-x` is built.
             TermNode::Mul(list) => match self.print_negated(term) {
                 Some(positive) => {
                     (BindingStrength::Product, std::iter::once(text_piece("-")).chain(positive).collect())
                 }
                 None => (BindingStrength::Product, join_terms(list, " * ", BindingStrength::Unary)),
             },
+            // Grouped from the left: the left side may be a product of the same strength, the right side must
+            // bind tighter.
             TermNode::Div(a, b) | TermNode::RealDiv(a, b) => (
                 BindingStrength::Product,
                 vec![one(a, BindingStrength::Product), text_piece(" / "), one(b, BindingStrength::Unary)],
@@ -211,6 +216,7 @@ impl TermPool {
                 (BindingStrength::Atom, vec![one(a, BindingStrength::Atom), text_piece(".length()")])
             }
             TermNode::Contains(a, b) => method_pieces(*a, "contains", *b),
+            // In the term the part comes first, in the text it is the argument.
             TermNode::Prefix(a, b) => method_pieces(*b, "starts_with", *a),
             TermNode::Suffix(a, b) => method_pieces(*b, "ends_with", *a),
             TermNode::Matches(a, pattern) => {
@@ -361,6 +367,7 @@ impl TermPool {
             }
             // Only one order of texts is a node; the other is its negation.
             TermNode::TextLe(x, y) => self.show_order(*y, *x, " < ", " > "),
+            // There is no `forall` in terms: it is the negation of `exists` with a negated body.
             TermNode::Exists(vars, body) => match self.node(*body) {
                 TermNode::Not(inner) => self.print_quantifier("forall", vars, *inner),
                 _ => (
@@ -406,6 +413,7 @@ impl TermPool {
 
     /// Monomials with a minus sign are subtracted; the constant comes last unless all others are.
     fn sum(&self, list: &[Term]) -> Vec<PrintPiece> {
+        // By the normal form the constant is the first child; people write it last.
         let (constants, rest): (Vec<Term>, Vec<Term>) =
             list.iter().partition(|&&t| self.as_value(t).is_some());
         let (minus, plus): (Vec<Term>, Vec<Term>) =
@@ -437,6 +445,7 @@ impl TermPool {
         match self.node(term) {
             TermNode::Value(value) => Some(vec![PrintPiece::Text(self.show_value(&flipped(value)?))]),
             TermNode::Mul(list) => {
+                // By the normal form, only the first child can be a constant factor.
                 let factor = flipped(self.as_value(list[0])?)?;
                 let rest = join_terms(&list[1..], " * ", BindingStrength::Unary);
                 if factor == Value::int(1) || factor == Value::Real(1.into()) {

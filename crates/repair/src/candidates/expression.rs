@@ -38,6 +38,8 @@ fn rewrite_into(
     if depth > MAX_DEPTH {
         return;
     }
+    // The type that the expression shows wins over the one its surroundings want: the latter is a guess from
+    // its neighbours.
     let own = cx.scope.type_of(expr, cx.fields);
     let ty = own.as_deref().or(ty);
     rewrite_top(cx, expr, ty, found);
@@ -103,6 +105,8 @@ fn rewrite_top(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mu
 fn relations(cx: RewriteContext<'_>, first: &Expr, rest: &[(CmpOp, Expr)], found: &mut Vec<Rewrite>) {
     let mut before = first;
     for (sign, operand) in rest {
+        // Where no type is known, all signs are tried. The front end refuses those that do not fit; a wrong
+        // guess here would lose a candidate instead.
         let ty = cx.scope.type_of(before, cx.fields).or_else(|| cx.scope.type_of(operand, cx.fields));
         let is_ordered = ty.is_none_or(|ty| matches!(ty.as_str(), "int" | "real" | "string"));
         let Some((start, end)) = sign_between(cx, before, operand) else { continue };
@@ -189,6 +193,7 @@ fn literals(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mut V
 
 /// Returns the neighbours of a number as texts, with its unit.
 pub(super) fn neighbours(text: &str) -> Vec<String> {
+    // The unit of a time (`5s`) is kept. Fractions and decimals have no neighbour.
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let is_plain = !unit.starts_with(['.', '/']);
@@ -207,6 +212,8 @@ fn names(cx: RewriteContext<'_>, expr: &Expr, name: &str, found: &mut Vec<Rewrit
     let others: Vec<String> = if is_clock {
         cx.scope.clocks.iter().filter(|other| *other != name).cloned().collect()
     } else {
+        // Compared as it is written: `names_of_type` gives names in the form of the source, with quotes where
+        // they need them.
         let own = cx.scope.slice(expr.span);
         cx.scope.names_of_type(&ty, cx.fields).into_iter().filter(|other| other != own).collect()
     };
@@ -285,6 +292,7 @@ fn branches(
 ) {
     let values = arms.iter().map(|(_, value)| value).chain([otherwise]);
     for value in values {
+        // One branch alone, as if its condition always held.
         found.push(Rewrite::of(expr.span, format!("({})", cx.scope.slice(value.span)), 3.0));
     }
     if let [(condition, then)] = arms {
@@ -379,6 +387,7 @@ fn swapped_arguments(cx: RewriteContext<'_>, args: &[&Expr], found: &mut Vec<Rew
     for (at, first) in args.iter().enumerate() {
         for second in &args[at + 1..] {
             let [a, b] = [first, second].map(|arg| cx.scope.slice(arg.span));
+            // The text between the two is kept, with the arguments that stand there and any comment.
             let between = cx.scope.text.get(first.span.end as usize..second.span.start as usize);
             if let Some(between) = between.filter(|_| a != b) {
                 found.push(Rewrite::of(first.span.to(second.span), format!("{b}{between}{a}"), 3.0));
@@ -410,6 +419,7 @@ fn drop_items(expr: &Expr, items: &[Expr], cx: RewriteContext<'_>, found: &mut V
         return;
     }
     let own = cx.scope.slice(expr.span);
+    // Lists and sets differ in their brackets only, which are taken from the text.
     let (Some(open), Some(close)) = (own.chars().next(), own.chars().last()) else { return };
     for at in 0..items.len() {
         let rest = items.iter().enumerate().filter(|(other, _)| *other != at);

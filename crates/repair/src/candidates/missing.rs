@@ -39,6 +39,8 @@ fn outputs(
     let Some(message) = failure.observed_gate.as_ref().and_then(|gate| scope.message(gate)) else { return };
     let targets = ordered_targets(scope, state, Verb::Emit);
     for (pins, pin_bits) in pin_texts(scope, failure, message) {
+        // The price grows with the place in the list of targets, so the usual targets come first and none is
+        // left out.
         for (rank, target) in targets.iter().enumerate() {
             let head = format!("emit {}{pins}", source_name(&message.name));
             let bits = 7.0 + pin_bits + choice_bits(rank + 1);
@@ -51,6 +53,7 @@ fn outputs(
 /// Adds steps without a message to the other states.
 fn internal_steps(scope: &ModelScope<'_>, state: &StateDecl, found: &mut Vec<EditCandidate>) {
     for target in ordered_targets(scope, state, Verb::Internal) {
+        // A step without a message into the same state and without updates changes nothing.
         if target != state.name.text {
             let bits = 10.0 + choice_bits(scope.states.len());
             let shown = format!("`{}` may go on unseen", state.name.text);
@@ -98,6 +101,7 @@ fn ordered_targets(scope: &ModelScope<'_>, state: &StateDecl, verb: Verb) -> Vec
 fn pin_texts(scope: &ModelScope<'_>, failure: &FailurePoint, message: &MessageInfo) -> Vec<(String, f64)> {
     let mut all: Vec<(Vec<String>, f64)> = vec![(Vec::new(), 0.0)];
     for (at, field) in message.fields.iter().enumerate() {
+        // With fewer values than fields, the values belong to another message.
         let Some(value) = failure.observed_values.get(at) else { return Vec::new() };
         let options = pin_options(scope, failure, (message, field), value);
         let mut next = Vec::new();
@@ -108,6 +112,8 @@ fn pin_texts(scope: &ModelScope<'_>, failure: &FailurePoint, message: &MessageIn
                 next.push((pins, bits + more));
             }
         }
+        // A beam: after each field only the cheapest combinations go on, otherwise their number is the
+        // product over all fields.
         next.sort_by(|a, b| a.1.total_cmp(&b.1));
         next.truncate(MAX_PINS);
         all = next;
@@ -115,6 +121,7 @@ fn pin_texts(scope: &ModelScope<'_>, failure: &FailurePoint, message: &MessageIn
     let text =
         |pins: Vec<String>| if pins.is_empty() { String::new() } else { format!("({})", pins.join(", ")) };
     let mut texts: Vec<(String, f64)> = all.into_iter().map(|(pins, bits)| (text(pins), bits)).collect();
+    // The message with any values costs as much as a literal for one field: it explains more than was seen.
     if !message.fields.is_empty() {
         texts.push((String::new(), 3.0));
     }
@@ -165,6 +172,7 @@ pub(crate) fn strengthened(
         candidate.added = Some(AddedTransition { head, ..added.clone() });
         found.push(candidate);
     };
+    // An addition that already has a guard or updates is not made stronger in the same way again.
     if !added.head.contains(" when ") && !added.head.contains('{') {
         for (condition, bits) in guards_of(scope, state, fields) {
             let reason = format!("{}, if `{condition}`", base.reason);
@@ -174,7 +182,8 @@ pub(crate) fn strengthened(
     if !added.head.contains('{')
         && let Some(any) = state.transitions.first()
     {
-        // Only what no transition assigns yet is left out of a list that begins with this transition's own updates.
+        // `new_assignments` leaves out the variables that its transition assigns. The new one assigns none yet, so a
+        // neighbour without its updates stands for it.
         let bare = TransitionDecl { updates: Vec::new(), ..any.clone() };
         for (name, value, bits) in new_assignments(scope, failure, &bare, fields) {
             let update = format!("{} = {value}", source_name(&name));
@@ -203,6 +212,7 @@ fn guards_of(scope: &ModelScope<'_>, state: &StateDecl, fields: &[TypedName]) ->
         .filter(|written| scope.is_in_scope(written, fields))
         .map(|written| written.text)
         .collect();
+    // The guesses from the surroundings come first, because the caller cuts the list off.
     // Cases that compare the same with one value each: the value of the type that no case has.
     for (left, ty) in scope.vars.iter().map(|var| (source_name(&var.name), &var.ty)) {
         let is_case = |value: &str| guards.iter().any(|guard| *guard == format!("{left} == {value}"));

@@ -26,6 +26,8 @@ pub(super) fn changes(
 ) {
     let site =
         Site { scope, failure, place, name: scope.name_of(place), fields: scope.fields_of(place.transition) };
+    // The order of these calls is the order of candidates that cost the same: the sort by cost is stable, and
+    // the search may be stopped at any candidate.
     let from = found.len();
     site.guards(found);
     site.separators(samples, found);
@@ -51,6 +53,8 @@ pub(super) fn elsewhere(
     found: &mut Vec<EditCandidate>,
 ) {
     let gate = place.transition.gate.as_ref();
+    // An input of another state explains neither an output nor silence here, and one more output does not
+    // explain silence. An internal step may: it leads out of the states of the failure.
     let is_wanted = match (&failure.observed_gate, place.transition.verb) {
         (Some(observed), Verb::Emit) => gate.is_some_and(|gate| gate.text == *observed),
         (_, Verb::Internal) => true,
@@ -97,6 +101,8 @@ impl Site<'_> {
 
     /// Returns the text of `expr` after `rewrite`, on one line.
     fn changed_text(&self, expr: &Expr, rewrite: &Rewrite) -> String {
+        // Made of the source, not printed from the tree: the reason shows what the user wrote, with one part
+        // replaced.
         let (start, end) = (expr.span.start as usize, expr.span.end as usize);
         let before = self.scope.text.get(start..rewrite.start).unwrap_or("");
         let behind = self.scope.text.get(rewrite.end..end).unwrap_or("");
@@ -115,11 +121,14 @@ impl Site<'_> {
                 self.add(found, vec![Rewrite::of(guard.span, format!("!({own})"), 3.0)], reason);
             }
         }
+        // The type of a matched value is not known here; the front end refuses the rewrites of another one.
         for binding in &transition.lets {
             let all = rewrites(self.cx(), &binding.value, None);
             self.add_all(found, all, &binding.value, "the matched value");
         }
         let conditions = self.conditions();
+        // Half the logarithm of the number of choices, as at other places with long lists: conditions are far
+        // from equally likely, so the full logarithm would price the usual ones out of the search.
         let bits = 4.0 + choice_bits(conditions.len()) / 2.0;
         for (condition, extra) in conditions {
             for rewrite in self.with_condition(&condition, bits + extra) {
@@ -160,7 +169,8 @@ impl Site<'_> {
                 let same = same.filter(|(expr, it)| (self.scope.slice(*expr), self.scope.slice(*it)) == own);
                 all.extend(same.map(|(_, literal)| literal));
             }
-            // Once for all of them: by the first.
+            // This runs for every transition of the state, but the candidate is made once: for the one whose
+            // bound comes first in the text.
             if all.len() < 2 || all.first() != Some(&literal) {
                 continue;
             }
@@ -168,6 +178,8 @@ impl Site<'_> {
             let mut texts: Vec<String> = neighbours(own.1).into_iter().chain(seen).collect();
             texts.retain(|text| text != own.1);
             for text in texts {
+                // Each bound costs a little, although they are one decision: two cases that are both off by
+                // one are less likely than one that is.
                 let rewrites = all.iter().map(|span| Rewrite::of(*span, text.clone(), 1.5)).collect();
                 let reason =
                     format!("`{}` is compared with `{text}` everywhere in `{}`", own.0, state.name.text);
@@ -196,6 +208,8 @@ impl Site<'_> {
     fn removed_guard(&self, found: &mut Vec<EditCandidate>, guard: &Expr) {
         // `when` and the space around it go too; a pattern in front of the guard keeps its `when`.
         let end = guard.span.end as usize;
+        // The syntax tree has no span for the word before the guard, so it is found in the text. With a
+        // comment there, the suffix is not found and there is no candidate.
         let before = self.scope.text.get(..guard.span.start as usize).unwrap_or("").trim_end();
         let word = if self.transition().lets.is_empty() { "when" } else { "&&" };
         let Some(head) = before.strip_suffix(word) else { return };
@@ -212,6 +226,8 @@ impl Site<'_> {
                 all.push((text, bits));
             }
         };
+        // The sources in the order of their worth: the list is cut off at MAX_CONDITIONS, and a condition
+        // that two sources give keeps the first, cheaper price.
         for sibling in self.siblings() {
             let Some(guard) = &sibling.guard else { continue };
             let written = self.scope.written(guard);
@@ -309,11 +325,15 @@ impl Site<'_> {
     /// Returns the ways to add a condition to the guard: as a part of a conjunction, or as another case.
     fn with_condition(&self, condition: &str, bits: f64) -> Vec<Rewrite> {
         let transition = self.transition();
+        // `||` and `=>` bind less tightly than `&&`. Brackets that are not needed, as around a text that
+        // contains one of them, do no harm.
         let is_whole = !condition.contains("&&") && !condition.contains("||") && !condition.contains("=>");
         let part = if is_whole { condition.to_owned() } else { format!("({condition})") };
         match (&transition.guard, transition.lets.last()) {
             (Some(guard), _) => {
                 let own = self.scope.slice(guard.span);
+                // These kinds bind at least as tightly as `&&`. A kind that is missing in this list gets
+                // brackets that it does not need.
                 let needs_brackets = !matches!(
                     guard.kind,
                     ExprKind::Compare(..)
@@ -332,6 +352,7 @@ impl Site<'_> {
                     Rewrite::of(guard.span, either, bits + 1.0),
                 ]
             }
+            // A pattern without a guard: the condition follows its value, where the grammar puts `&&`.
             (None, Some(binding)) => {
                 let at = binding.value.span.end as usize;
                 vec![Rewrite { start: at, end: at, text: format!(" && {part}"), bits }]
@@ -370,6 +391,8 @@ impl Site<'_> {
     /// Leaves out one pin: its field may have any value.
     fn removed_pin(&self, found: &mut Vec<EditCandidate>, at: usize) {
         let pins = &self.transition().pins;
+        // With the pin goes the comma on one side of it: the one behind, or for the last pin the one before.
+        // A single pin takes its brackets with it.
         let (start, end) = match (pins.get(at + 1), at) {
             (Some(next), _) => (pins[at].field.span.start as usize, next.field.span.start as usize),
             (None, 0) => {
@@ -438,6 +461,8 @@ impl Site<'_> {
                 let all = std::iter::once(Rewrite::of(gate.span, renamed, bits)).chain(pins).collect();
                 self.add(found, all, reason);
             } else if transition.verb == Verb::Emit && is_seen {
+                // The fields do not fit, but the message was seen. It is sent with any values, because no expression
+                // for them is known: a much weaker model, which costs more.
                 let rewrite = Rewrite {
                     start: gate.span.start as usize,
                     end: self.scope.head_end(transition),
@@ -501,6 +526,8 @@ impl Site<'_> {
     fn removed_update(&self, found: &mut Vec<EditCandidate>, at: usize) {
         let updates = &self.transition().updates;
         let own = self.scope.slice(updates[at].span).split_whitespace().collect::<Vec<_>>().join(" ");
+        // As for pins: the comma behind the update goes too, for the last one the comma before, for the only
+        // one the whole block.
         let (start, end) = match (updates.get(at + 1), at) {
             (Some(next), _) => (updates[at].span.start as usize, next.span.start as usize),
             (None, 0) => self.scope.update_block(self.transition()),
@@ -596,11 +623,14 @@ impl Site<'_> {
             let target = transition
                 .target
                 .as_ref()
+                // Without a target, a transition stays in its state. Moved elsewhere it has to name it, or it
+                // would change its target as well.
                 .map_or_else(|| format!(" -> {}", source_name(&own.name.text)), |_| String::new());
             let text = format!("{}{target}", self.scope.slice(transition.span));
             let Some(insertion) = self.scope.insertion(state, &text) else { continue };
             let (start, end) = self.scope.line_of(transition);
             let bits = (bits - self.fitness_of_source(own, state)).max(1.5);
+            // One decision, two places: the removal carries the price and the insertion is free.
             let removal = Rewrite { start, end, text: String::new(), bits };
             let reason = format!("{} starts at `{}`", self.name, state.name.text);
             self.add(found, vec![removal, Rewrite { bits: 0.0, ..insertion }], reason);
@@ -687,6 +717,8 @@ pub(super) fn new_assignments(
         let bits = 4.0 + choice_bits(values.len()) / 2.0;
         all.extend(values.into_iter().map(|value| (var.name.clone(), value, bits)));
     }
+    // A model with many variables offers many assignments, most of them nonsense. Together they must not come
+    // before all edits of other kinds.
     let spread = choice_bits(all.len()) / 4.0;
     all.iter_mut().for_each(|(_, _, bits)| *bits += spread);
     all
@@ -708,6 +740,7 @@ fn values_for(
         }
     };
     let elsewhere = scope.assigned.get(name).into_iter().flatten();
+    // As for conditions: the best sources first, because the list is cut off at MAX_VALUES.
     elsewhere
         .filter(|other: &&WrittenExpr| scope.is_in_scope(other, fields))
         .for_each(|it| add(it.text.clone()));

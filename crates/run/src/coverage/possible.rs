@@ -57,6 +57,7 @@ pub(super) fn possible(
         left: MAX_QUESTIONS,
     };
     for items in all.values_mut() {
+        // What was seen needs no query, and the queries are few.
         items.retain(|item| seen(item) || !is_excluded(cx, known, item, &mut quick));
     }
     all
@@ -78,6 +79,7 @@ fn list_pairs(sts: &Sts) -> Option<BTreeSet<CoverageItem>> {
     for first in visible_switches(sts) {
         for loc in silently_reached(sts, sts.switches[first].target) {
             let next = from.get(&loc).map_or(&[][..], Vec::as_slice);
+            // Asked before they are added: pairs grow with the square of the switches.
             if found.len() + next.len() > MAX_PAIRS {
                 return None;
             }
@@ -173,6 +175,7 @@ fn is_excluded(
     };
     // Without a formula nothing is proved, so the item stays.
     let Some(condition) = condition(cx, known, item) else { return false };
+    // Excluded only if no switch of the input lets it through.
     switches.into_iter().all(|id| quick.refutes(cx.pool, [cx.sts.switches[id].guard, condition]))
 }
 

@@ -43,6 +43,7 @@ pub(super) fn silence_coverage(
         let is_found = |aim: &SilentPlace| {
             aim.is_never || aim.purpose.as_ref().is_some_and(|purpose| purpose.doubt.is_none())
         };
+        // The search is done again with a larger limit only if the limit was what ended it.
         if exploration.stop != StopReason::MaxStates
             || max_states >= limits.max_states
             || aims.iter().all(is_found)
@@ -55,6 +56,7 @@ pub(super) fn silence_coverage(
     aims.sort_by_key(|aim| Reverse(aim.purpose.as_ref().map_or(0, |purpose| purpose.steps.len())));
     let (mut purposes, mut items, mut covered) = (Vec::new(), Vec::new(), BTreeSet::new());
     for aim in &aims {
+        // A location that a longer path observes on its way needs no purpose of its own.
         let Some(purpose) = aim.purpose.as_ref().filter(|_| !covered.contains(&aim.loc)) else { continue };
         let purpose = with_silences(cx, purpose.clone(), &covered);
         let places = silent_places(cx.sts, purpose.path());
@@ -103,6 +105,7 @@ fn find_silence(cx: &mut Ctx<'_>, exploration: &Exploration, loc: LocId) -> Sile
     let nodes: Vec<ExploredId> =
         graph.nodes.iter_enumerated().filter(|(_, state)| state.loc == loc).map(|(node, _)| node).collect();
     let quiet = quiescence_condition(cx, loc);
+    // For all values at once: one query may save the search through all states.
     let is_never = cx.decide(&[quiet]) == SolverDecision::Unsat;
     let mut found = SilentPlace { loc, purpose: None, is_settled: true, is_never };
     if is_never {
@@ -116,6 +119,7 @@ fn find_silence(cx: &mut Ctx<'_>, exploration: &Exploration, loc: LocId) -> Sile
         if take_step(cx, &graph.nodes[node], PathStep::Quiet) == SwitchStep::Refuted {
             continue;
         }
+        // Silence was not refuted here, so "never silent" cannot be said of the location any more.
         (tries, found.is_settled) = (tries + 1, false);
         let mut path = PathStep::taking(&graph.path_to(node));
         path.push(PathStep::Quiet);

@@ -146,6 +146,7 @@ impl CaseGuided {
                 return Some((&witness.delay - &self.run.waited, witness.values.clone()));
             }
         }
+        // Other values, at an instant that is not over yet.
         let (delay, waited) = (cx.pool.var(state.delay), cx.pool.value(Value::Real(self.run.waited.clone())));
         let later = cx.pool.le(waited, delay);
         let SolverAnswer::Sat(found) = cx.check(&[guard, later]) else { return None };
@@ -202,6 +203,7 @@ impl Tester for CaseGuided {
         if let Some(ended) = &self.run.ended {
             return TesterMove::Stop(self.stop_with(ended));
         }
+        // A case from a file may lead to a state that it does not have.
         let Some(state) = self.state() else {
             return TesterMove::Stop(TesterStop::Inconclusive("the case has no such state".into()));
         };

@@ -121,6 +121,7 @@ impl GameTester {
         if self.run.seen == 0 {
             self.arena.start_run(cx);
         }
+        // A goal that was met between two labels counts, although the run has gone on since.
         for label in &trace.labels[self.run.seen.min(trace.len())..] {
             self.run.is_met |= self.arena.is_hit(cx);
             self.arena.follow_label(cx, label);
@@ -169,6 +170,7 @@ impl GameTester {
         let gate = weighed.gate?;
         let fields = cx.sts.gates[gate].fields.clone();
         let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed_var(field, 1)).collect();
+        // From the best condition to the weakest: the first for which there are values decides.
         for facts in self.conditions(cx, weighed) {
             let (beside, first) = (&self.run.values[..], self.tally.runs);
             let wish = PatternedRequest { fields: &fields, facts: &facts, beside, first };

@@ -187,6 +187,8 @@ impl PurposeGuided {
             && let Some(label) = trace.labels.get(self.progress.seen)
         {
             self.progress.seen += 1;
+            // Before the label: an internal step of the path may have come first, and the label is compared
+            // with the step behind it.
             self.skip_internal(cx);
             if self.progress.at == self.purpose.steps.len() {
                 continue;
@@ -233,6 +235,8 @@ impl PurposeGuided {
             self.progress.off = Some(format!("got {seen}, but the purpose expects silence"));
             return;
         };
+        // A copy: if the message turns out to be off the path, the values of the path so far stay as they
+        // are.
         let mut known = self.progress.known.clone();
         for (field, value) in self.fields(cx, id).into_iter().zip(values) {
             known.set(field, cx.pool.value(value.clone()));
@@ -242,6 +246,8 @@ impl PurposeGuided {
             known.set(delay, cx.pool.value(Value::Real(waited)));
         }
         let is_on_path = cx.sts.switches[id].gate == gate && {
+            // The steps up to this one only. `finish_step` asks for all of η, because that is another reason
+            // for leaving the path.
             let so_far = self.prefix(self.progress.at + 1);
             decide_facts(cx, &so_far, &known) != SolverDecision::Unsat
         };
@@ -315,6 +321,8 @@ impl PurposeGuided {
         let delay = self.delay(cx);
         let mut known = self.progress.known.clone();
         let all = self.all_facts();
+        // The horizon first: silence up to there covers every instant that the model can still tell apart. A
+        // shorter one is solved for only if the purpose excludes it.
         known.set(delay, cx.pool.value(Value::Real(horizon.clone())));
         if decide_facts(cx, &all, &known) != SolverDecision::Unsat {
             return horizon.clone();
@@ -339,6 +347,8 @@ impl PurposeGuided {
         }
         let Some((id, kind)) = self.expected_switch(cx) else { return };
         self.progress.silences += 1;
+        // Silence before an input is the tester's own, and one silence is enough where an output is due: the
+        // run decides how long it must last.
         let patience = match kind {
             GateKind::Output | GateKind::Internal => 0,
             GateKind::Observed => MAX_SILENCES,
@@ -354,6 +364,7 @@ impl PurposeGuided {
     fn stimulate(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId) -> TesterMove {
         let all = self.preferred_facts(cx);
         let wait = if cx.sts.is_timed() { self.choose_instant(cx, monitor, &all) } else { None };
+        // After `choose_instant`, which has set the delay of this step in it.
         let known = self.progress.known.clone();
         let so_far = self.prefix(self.progress.at + 1);
         let values = match decide_facts(cx, &all, &known) {
@@ -432,6 +443,8 @@ impl PurposeGuided {
                 PickedValues::Impossible | PickedValues::Unknown(_) => self.progress.waited.clone(),
             }
         };
+        // Preliminary: the values are chosen for this instant. When the input is observed, `message` sets the
+        // delay that was measured.
         self.progress.known.set(delay, cx.pool.value(Value::Real(wait.clone())));
         Some(wait)
     }

@@ -169,6 +169,7 @@ impl TesterSpec {
     #[must_use]
     pub fn names() -> Vec<&'static str> {
         let mut names: Vec<&str> =
+            // Two forms of one kind stand side by side, so `dedup` finds them.
             Self::FORMS.iter().map(|form| form.split_once(':').map_or(*form, |(name, _)| name)).collect();
         names.dedup();
         names
@@ -219,6 +220,7 @@ impl FromStr for TesterSpec {
     type Err = TesterSpecError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Up to the first colon only: names and files may contain others.
         let spec = match text.split_once(':') {
             None => match text {
                 "hunt" => Self::Hunt,
@@ -237,6 +239,7 @@ impl FromStr for TesterSpec {
                 "case" => Self::Case(argument.to_owned()),
                 "suite" => Self::Suite(argument.to_owned()),
                 "complete" => {
+                    // `complete:` without options is the suite without options.
                     let options = argument.split(',').filter(|option| !option.is_empty());
                     Self::Complete(options.map(str::parse).collect::<Result<_, _>>()?)
                 }

@@ -154,6 +154,8 @@ impl ManagedAdapter {
         match &self.renewal {
             SystemRenewal::Own => Ok(()),
             SystemRenewal::Command(command) => {
+                // The command may take the system away from under the connection, so it is made again behind
+                // it.
                 self.inner = None;
                 run_command(command, &self.environment, self.limit, self.interrupt)
             }
@@ -191,6 +193,8 @@ impl ManagedAdapter {
             Err(error) if self.has_ended() => Some(error),
             Err(error) if self.is_stuck(&error) => {
                 let how = format!("the server could not be reset ({error})");
+                // One stuck reset is repaired by a restart; where it happens at reset after reset, the
+                // restart would only hide it.
                 if self.ends.count_end(&how) {
                     return Err(error);
                 }
@@ -324,6 +328,8 @@ impl Adapter for ManagedAdapter {
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let result = self.inner().and_then(|inner| inner.observe(patience));
         let result = match result {
+            // A connection that does not show the end of the system is silent for ever; silence of a dead
+            // server is no observation.
             Ok(Observation::Quiet) if self.has_ended() && !self.is_connected() => {
                 Err(AdapterError::Ended { status: "the server ended".into() })
             }
@@ -387,6 +393,7 @@ impl Adapter for ManagedAdapter {
 
     fn restart_at_next_reset(&mut self) -> bool {
         match (&self.server, &mut self.inner) {
+            // Its usual reset is a restart already.
             (Some(_), _) if self.renewal == SystemRenewal::Restart => false,
             (Some(_), _) => {
                 self.is_broken = true;

@@ -173,6 +173,7 @@ impl SystemProcess {
         match (streams.stderr.take(), &self.error_stream) {
             (Some(stderr), Some(hub)) => hub.publish(stderr, self.tail.clone()),
             (Some(stderr), None) => {
+                // Read all the time: a process whose error stream is full would stop.
                 let tail = self.tail.clone();
                 self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));
             }
@@ -222,6 +223,7 @@ impl SystemLink for SystemProcess {
             std::thread::sleep(Duration::from_millis(2));
         }
         if let Some(child) = self.child.take_if(|child| child.has_exited()) {
+            // The child has ended, but what it started may go on, and hold the error stream open.
             self.ended = child.kill_all();
             self.await_tail();
         }
@@ -233,6 +235,7 @@ impl SystemLink for SystemProcess {
     }
 
     fn close(&mut self, mut wire: ProtocolWire) {
+        // A process that ends by itself runs its own clean-up; that is given a moment.
         wire.wait_for_end(EXIT_GRACE);
         self.kill();
     }
@@ -273,6 +276,8 @@ impl PatientWriter {
         let stdin = Arc::new(stdin);
         let meter = PipeMeter { pipe: Arc::downgrade(&stdin), ..PipeMeter::default() };
         let (given, passed) = (Arc::clone(&meter.given), Arc::clone(&meter.passed));
+        // The thread ends with the sender or at the first error, and drops the pipe: that is how the process
+        // sees the end of its input.
         std::thread::spawn(move || {
             taken.iter().try_for_each(|line| {
                 (&*stdin).write_all(&line)?;
@@ -299,6 +304,8 @@ struct PipeMeter {
 impl PipeMeter {
     fn has_read_nothing(&self) -> bool {
         let Some(pipe) = self.pipe.upgrade() else { return false };
+        // What was written and is not in the pipe any more was read. As long as all of it is still there,
+        // nothing was.
         self.given.load(Ordering::SeqCst) > 0 && self.passed.load(Ordering::SeqCst) <= unread(&pipe)
     }
 }
@@ -317,6 +324,7 @@ fn unread(_pipe: &ChildStdin) -> u64 {
 
 impl Write for PatientWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Never waits: a full queue is a process that does not read, which the caller reports.
         match self.lines.try_send(bytes.to_vec()) {
             Ok(()) => {
                 self.given.fetch_add(bytes.len() as u64, Ordering::SeqCst);

@@ -56,6 +56,8 @@ pub(super) fn check_specification(
     sink: &mut FindingSink,
 ) -> ProcessInterface {
     let interface = collect_interface(spec, vocabulary, sink);
+    // A copy of the pool: the variables declared here are needed for the check only. The parts declare their
+    // own, once for each place of control.
     let mut pool = pool.clone();
     let mut checker =
         BehaviourChecker { spec, words: vocabulary, interface: &interface, pool: &mut pool, sink };
@@ -84,6 +86,8 @@ fn collect_interface(
         let params = process
             .params
             .iter()
+            // An unknown sort was reported; with a sort in its place the body is checked all the same and its
+            // other errors are found in the same round.
             .map(|param| vocabulary.var_sort(param, sink).unwrap_or(Sort::Int))
             .collect();
         let exit = match &process.exit {
@@ -152,6 +156,8 @@ impl BehaviourChecker<'_> {
             self.declare_variable(&mut scope, param, sort);
         }
         let ending = self.check_behaviour(process.body, scope, &reach);
+        // A body that never ends fits every heading: recursive processes declare an exit that only some of
+        // their branches reach.
         if ending != BehaviourEnding::Never && ending != signature.exit {
             let (body, heading) = (self.ending_name(&ending), self.ending_name(&signature.exit));
             let name = &process.name;
@@ -265,6 +271,7 @@ impl BehaviourChecker<'_> {
                     (BehaviourEnding::Never, Some(*next))
                 }
                 BehaviourKind::Let(groups, next) => {
+                    // Without the names that it binds, everything behind would be reported as unknown.
                     let Ok(bound) = self.typing().bind(groups, &scope) else { return ending };
                     scope = bound;
                     (BehaviourEnding::Never, Some(*next))
@@ -329,6 +336,7 @@ impl BehaviourChecker<'_> {
     /// Returns the ending that two behaviours have in common, or that of the only one that ends.
     fn joint(&mut self, first: BehaviourEnding, second: BehaviourEnding, span: Span) -> BehaviourEnding {
         match (first, second) {
+            // A side that never ends leaves the ending to the other one.
             (BehaviourEnding::Never, other) | (other, BehaviourEnding::Never) => other,
             (first, second) => {
                 if first != second {
@@ -437,6 +445,7 @@ impl BehaviourChecker<'_> {
         let rest: usize = offer.with.iter().map(|(_, n)| n).sum();
         let mut all = Vec::new();
         let mut names: Vec<&str> = Vec::new();
+        // The text has the number of values of the further channels; the first channel has what is left.
         let first = offer.values.len().saturating_sub(rest);
         for (name, n) in std::iter::once((name, first)).chain(offer.with.iter().map(|(name, n)| (name, *n))) {
             let own = self.channel_sorts(name, reach).unwrap_or_default();
@@ -599,6 +608,8 @@ pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, s
         spec.processes.iter().map(|process| calls_in(spec, interface, process.body)).collect();
     for (from, made) in calls.iter().enumerate() {
         // A condition may bound the calls by values, which is not decided here: unfolding has a limit of its own.
+        // Two ways to have no bound. A call before any message can be unfolded for ever at one place. A call
+        // inside of a composition comes after messages, but each round leaves one operator more.
         for call in made.iter().filter(|call| !call.is_conditional) {
             let name = &spec.processes[from].shown;
             if !call.is_guarded && reaches(&calls, call.to, from, |call| !call.is_guarded) {
@@ -656,11 +667,16 @@ fn calls_in(spec: &Specification, interface: &ProcessInterface, body: BehaviourI
             BehaviourKind::Prefix(_, next) => open.push((*next, behind)),
             BehaviourKind::Guard(_, next) => open.push((*next, ProcessWay { has_condition: true, ..way })),
             BehaviourKind::Let(_, next) | BehaviourKind::Accept(_, next) => open.push((*next, way)),
+            // The branches of a choice vanish with the first step, so a call at the front of one is as good
+            // as a call at the end of a sequence.
             BehaviourKind::Choice(all) => open.extend(all.iter().map(|&one| (one, way))),
             BehaviourKind::Parallel(_, left, right) | BehaviourKind::Interrupt(left, right) => {
                 open.extend([(*left, inside), (*right, inside)]);
             }
+            // What stands behind `>>>` comes after an exit, and then nothing is left of the operator.
             BehaviourKind::Enable(left, right) => open.extend([(*left, inside), (*right, behind)]),
+            // When the right side has taken over, nothing is left of the operator; but its first step may be
+            // the first of all, so the call is not guarded.
             BehaviourKind::Disable(left, right) => open.extend([(*left, inside), (*right, way)]),
             BehaviourKind::Hide(_, body) => open.push((*body, inside)),
             BehaviourKind::Call { process, .. } => {
@@ -685,6 +701,7 @@ fn reaches(
     let mut seen = vec![false; calls.len()];
     let mut open = vec![from];
     while let Some(at) = open.pop() {
+        // Also without any call: `from` is a process that is called, and it may be the caller itself.
         if at == to {
             return true;
         }

@@ -65,6 +65,8 @@ pub(super) struct Channels {
 impl Channels {
     /// Returns the channel called `name` that `HIDE` declares at `place`: number of the part, path, behaviour.
     fn hidden(&mut self, place: (usize, String, BehaviourId), name: &Name, sorts: Vec<Sort>) -> ChannelId {
+        // The path is part of the key: a process that runs twice side by side hides two different channels,
+        // although both come from one `HIDE`.
         let key = (place.0, place.1, place.2, name.text.clone());
         if let Some(&known) = self.hidden.get(&key) {
             return known;
@@ -98,6 +100,8 @@ impl Channels {
             return only;
         }
         let mut joins: Vec<ChannelId> = plain.iter().copied().collect();
+        // By name first, so that the name and the fields of the joint message do not depend on the order in
+        // which channels were found.
         joins.sort_by(|&a, &b| (&self.all[a].name, a).cmp(&(&self.all[b].name, b)));
         if let Some((known, _)) = self.all.iter_enumerated().find(|(_, channel)| channel.joins == joins) {
             return known;
@@ -150,6 +154,8 @@ impl Sharing {
         right: &BTreeSet<ChannelId>,
     ) -> Option<BTreeSet<ChannelId>> {
         let (shared, others) = (self.shared_among(left), self.shared_among(right));
+        // Both offer the same shared channels, and at least one. A channel that is in both but not shared
+        // would have to happen twice at once, so there is no such step.
         let is_met =
             !shared.is_empty() && shared == others && left.intersection(right).count() == shared.len();
         is_met.then(|| left.union(right).copied().collect())
@@ -244,6 +250,8 @@ impl<'a> Stepper<'a> {
         let names = self.channels.field_names(channel);
         let pool = &mut self.pool;
         let mut field = |(at, (sort, name)): (usize, (Sort, String))| {
+            // One variable for each value of a channel, whichever step uses it. Steps of both sides then
+            // speak of the same variable, and their guards can simply be joined.
             *self.fields.entry((channel, at)).or_insert_with(|| pool.declare(&name, sort))
         };
         sorts.into_iter().zip(names).enumerate().map(&mut field).collect()
@@ -323,6 +331,8 @@ impl<'a> Stepper<'a> {
             ControlState::Enable(left, right) => {
                 return Ok(ControlState::Enable(
                     Box::new(self.open_compositions(*left, &path_of_side(path, 'l'))?),
+                    // The right side stays as it is: its first steps are opened when they are asked for, and
+                    // a side that never runs is never unfolded.
                     right,
                 ));
             }
@@ -349,6 +359,7 @@ impl<'a> Stepper<'a> {
                     (id, scope, wiring) = self.unfold_call(process, channels, args, &scope, &wiring)?;
                 }
                 BehaviourKind::Guard(guard, next) => {
+                    // Arguments are terms. If all of them are values, the guard folds to a constant here.
                     let guard = self.type_expression(|typing| typing.check(guard, Sort::Bool, &scope))?;
                     match self.pool.as_value(guard).and_then(Value::as_bool) {
                         Some(true) => id = *next,
@@ -388,6 +399,7 @@ impl<'a> Stepper<'a> {
             BehaviourKind::Interrupt(left, right) => ControlState::Interrupt(at(*left), at(*right)),
             _ => return Ok(ControlState::At(id, scope, wiring)),
         };
+        // The operator is at the front now; once more opens its sides, at their own paths.
         self.open_compositions(control, path)
     }
 
@@ -439,6 +451,8 @@ impl<'a> Stepper<'a> {
             }
             ControlState::Disable(left, right) => {
                 let mut steps = self.steps(left, &path_of_side(path, 'l'))?;
+                // `P` may be disabled as long as it has not ended: the operator stays around every step but
+                // its exit.
                 for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
                     let next = std::mem::replace(&mut step.next, ControlState::Ended);
                     step.next = ControlState::Disable(Box::new(next), right.clone());
@@ -498,6 +512,8 @@ impl<'a> Stepper<'a> {
                     break vec![self.communication(offer, *next, &scope, wiring)?];
                 }
                 BehaviourKind::Choice(all) => {
+                    // The first step decides. Nothing is left of the other branches, so the choice leaves no
+                    // trace in the control state.
                     let mut steps = Vec::new();
                     for &one in all {
                         let opened = self
@@ -548,6 +564,8 @@ impl<'a> Stepper<'a> {
             OfferedOn::Internal => (ControlAct::Internal, Vec::new()),
             OfferedOn::Quiet => (ControlAct::Quiet, Vec::new()),
         };
+        // An offer of a value is an equation for the field, so offers of both sides meet as in LOTOS: two
+        // values must agree, a value is passed to a variable, two variables take any one value.
         let (inner, mut guards) = self.bind_offers(&offer.values, &fields, scope)?;
         if let Some(guard) = &offer.guard {
             guards.push(self.type_expression(|typing| typing.check(guard, Sort::Bool, &inner))?);
@@ -629,6 +647,7 @@ impl<'a> Stepper<'a> {
         for step in &rights {
             steps.push(ControlStep { next: both(left.clone(), step.next.clone()), ..step.clone() });
         }
+        // Every pair: each side may offer the same action under several conditions.
         for one in &shared_lefts {
             for other in &shared_rights {
                 let Some(act) = self.synchronise_acts(sharing, &one.act, &other.act) else { continue };
@@ -672,6 +691,8 @@ impl<'a> Stepper<'a> {
             });
         };
         let act = ControlAct::Enabling(sorts.clone());
+        // The values of the exit are the fields of this step, so `ACCEPT` binds its names to them without a
+        // step of its own.
         if let ControlState::At(id, scope, wiring) = right
             && let BehaviourKind::Accept(offered, body) = &self.behaviour(*id).kind
         {
@@ -695,10 +716,13 @@ impl<'a> Stepper<'a> {
         path: &str,
     ) -> Result<Vec<ControlStep>, NoPart> {
         let mut steps = self.steps(left, &path_of_side(path, 'l'))?;
+        // An exit of `P` ends the whole. After every other step `P` can be interrupted again.
         for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
             let next = std::mem::replace(&mut step.next, ControlState::Ended);
             step.next = ControlState::Interrupt(Box::new(next), Box::new(right.clone()));
         }
+        // `P` where it was: what interrupts it takes no step of `P`, so its control state is copied unchanged
+        // behind the end of `Q`.
         let resumed = ControlState::Interrupt(Box::new(left.clone()), Box::new(right.clone()));
         for step in self.first_steps(right, path)? {
             steps.push(match step.act {

@@ -127,6 +127,7 @@ impl TxsReader<'_> {
 
     /// Skips to behind the next `ENDDEF`, or to before the next definition.
     fn skip_definition(&mut self, before: usize) {
+        // At least one word is skipped, so the loop over definitions ends.
         if self.at == before {
             self.bump();
         }
@@ -134,6 +135,8 @@ impl TxsReader<'_> {
             match self.lexeme() {
                 Lexeme::End => return,
                 Lexeme::Word(word) if word == "ENDDEF" => return self.bump(),
+                // `ENDDEF` is asked before; any other word of this form starts the next definition, so an
+                // `ENDDEF` is missing.
                 Lexeme::Word(word) if word.len() > 6 && word.ends_with("DEF") && WORDS.contains(&&**word) => {
                     return;
                 }
@@ -161,6 +164,7 @@ impl TxsReader<'_> {
     /// From `start` to the last word or sign that was read.
     fn span_since(&self, start: Span) -> Span {
         let last = self.tokens[self.at.saturating_sub(1)].span;
+        // Nothing was read since `start`.
         if last.start < start.start { start } else { start.to(last) }
     }
 
@@ -295,6 +299,7 @@ impl TxsReader<'_> {
                 break;
             }
         }
+        // The definition is added only when it is complete: half of a type would make its uses wrong.
         self.expect_word("ENDDEF")?;
         self.spec.types.push(TypeDef { name, ctors });
         Ok(())
@@ -305,6 +310,7 @@ impl TxsReader<'_> {
         let mut found = Vec::new();
         while !self.at_sign(close) {
             self.var_group(&mut found)?;
+            // A semicolon may end the list as well.
             if !self.eat(";") {
                 break;
             }
@@ -353,6 +359,7 @@ impl TxsReader<'_> {
             let result = self.expect_name("a type")?;
             self.expect_sign("::=")?;
             let body = self.parse_formula()?;
+            // A constant is a function without parameters, so both are typed by the same code.
             let params = Vec::new();
             self.spec.functions.push(FuncDef { name, params, result, body, is_constant: true });
             if !self.eat(";") {
@@ -422,12 +429,15 @@ impl TxsReader<'_> {
         if !self.eat_word("EXIT") {
             return Ok(ExitDef::Never);
         }
+        // `EXIT Int` and `EXIT :: Int` mean the same.
         self.eat("::");
         Ok(ExitDef::Exit(if self.at_name() { self.parse_sorts()? } else { Vec::new() }))
     }
 
     fn proc_def(&mut self) -> TxsRead<()> {
         let (name, channels, params, exit) = self.process_heading()?;
+        // Before the body is read: its behaviours are marked with the number that the process is about to
+        // get.
         self.owner = Some(self.spec.processes.len());
         let body = self.parse_behaviour()?;
         self.expect_word("ENDDEF")?;

@@ -106,6 +106,8 @@ impl<'a> PartBuilder<'a> {
 
     /// Builds the part that starts as `control`.
     pub(super) fn build(mut self, control: ControlState) -> Result<BuiltPart, NoPart> {
+        // Control states are compared in normal form: compositions opened, names stored in variables.
+        // Otherwise one place would be found again and again under other terms.
         let start = self.stepper.open_compositions(control, "")?;
         let mut values = Vec::new();
         let start = self.store_names(start, "", &mut values);
@@ -122,6 +124,7 @@ impl<'a> PartBuilder<'a> {
 
     /// Adds the switches that leave one location.
     fn leave(&mut self, place: LocId, control: &ControlState) -> Result<(), NoPart> {
+        // The terms here are variables, each that of a name which the behaviour still reads.
         let before = live(control);
         for step in self.stepper.steps(control, "")? {
             if self.stepper.pool.is_false(step.guard) {
@@ -130,10 +133,13 @@ impl<'a> PartBuilder<'a> {
             if let Some(span) = self.stepper.partly_hidden {
                 return Err(NoPart::PartlyHidden(span));
             }
+            // An exit that no `>>>` waits for is no step: nobody takes part in it.
             let Some(gate) = self.gate_of_act(&step.act, step.span)? else { continue };
             let next = self.stepper.open_compositions(step.next, "")?;
             let mut update = Vec::new();
             let next = self.store_names(next, "", &mut update);
+            // After the names were stored: the updates, too, speak of the fields of the plain channels until
+            // here.
             let guard = self.rename_fields(&step.act, step.guard, &mut update);
             let pool = &mut self.stepper.pool;
             let after = live(&next);
@@ -145,6 +151,7 @@ impl<'a> PartBuilder<'a> {
                     update.push((var, pool.value(plain)));
                 }
             }
+            // A variable that keeps its value is not mentioned.
             update.retain(|&(var, term)| as_var(pool, term) != Some(var));
             let target = self.arrive(next, step.span)?;
             if self.sts.switches.len() >= MAX_PART_STEPS {
@@ -225,6 +232,8 @@ impl<'a> PartBuilder<'a> {
                 ControlState::Interrupt(inner(self, left, 'l'), inner(self, right, 'r'))
             }
             ControlState::At(id, scope, wiring) => {
+                // Only names that the rest of the behaviour reads are part of the state. A process that
+                // received a value and forgot it is where it was before.
                 let free = &self.stepper.spec.behaviours[id].free;
                 let mut kept = BTreeMap::new();
                 for (name, term) in scope.into_iter().filter(|(name, _)| free.vars.contains(name)) {
@@ -240,6 +249,8 @@ impl<'a> PartBuilder<'a> {
 
     /// The variable for `name` at `path`, for values of the sort of `term`.
     fn slot(&mut self, path: &str, name: &str, term: Term) -> VarId {
+        // The sort is part of the key: another process at the same path may use the same name for a value of
+        // another sort.
         let sort = self.stepper.pool.sort(term).base();
         let pool = &mut self.stepper.pool;
         let shown = if path.is_empty() { name.to_owned() } else { format!("{name}'{path}") };
@@ -254,6 +265,8 @@ impl<'a> PartBuilder<'a> {
         let span = self.sts.locations[LocId::new(0)].span;
         let pool = &mut self.stepper.pool;
         for &var in self.slots.values() {
+            // A variable that is written later starts with the default, as `leave` sets it where it is not
+            // read.
             let value = match values.iter().find(|(other, _)| *other == var) {
                 Some((_, term)) => pool.eval(*term, &Valuation::new()).map_err(|_| NoPart::Broken)?,
                 None => pool.default_value(pool.var_info(var).sort),

@@ -75,10 +75,14 @@ pub(super) fn build_system(
 ) -> Result<Model, Reported> {
     let mut outside = ModelOutside::new(meaning.interface, &model.inputs, &model.outputs);
     let span = model.name.span;
+    // Only the outermost composition becomes meetings of parts. One that comes after a step is written out
+    // place by place in its part: the number of parts of a system is fixed.
     let (tree, leaves, pool) = taken_apart(meaning, model, &mut outside, sink)?;
     let names = part_names(meaning.spec, &model.name.text, &leaves);
     let mut parts = Vec::with_capacity(leaves.len());
     for (at, (leaf, (name, _))) in leaves.into_iter().zip(&names).enumerate() {
+        // Each part works on its own copy of the pool, and the composer brings their terms together. Number 0
+        // is the stepper that took the model apart, hence `at + 1`.
         let stepper = Stepper::new(meaning, &mut outside.channels, at + 1, pool.clone());
         let name = if names.len() == 1 { &model.name.text } else { name };
         match PartBuilder::new(stepper, name, span, &outside.kinds).build(leaf) {
@@ -174,6 +178,8 @@ fn composition_tree(control: ControlState, leaves: &mut Vec<ControlState>) -> Co
         ControlState::Hide(channels, body) => {
             CompositionTree::Hide(channels.into_iter().collect(), Box::new(composition_tree(*body, leaves)))
         }
+        // Sequence, `[>>` and `[><` too: their sides do not run at the same time, so they are control of one
+        // part.
         leaf => {
             leaves.push(leaf);
             CompositionTree::Part(leaves.len() - 1)
@@ -266,6 +272,8 @@ impl PartComposer<'_> {
             else {
                 return Err(sink.error(|| both_ways(span)));
             };
+            // One message for each channel, whatever the number of groups that can communicate on it; each
+            // group is a meeting of its own.
             let gate =
                 gates.entry(channel).or_insert_with(|| self.add_gate(&mut composer, channel, kind)).clone();
             self.meet(&mut composer, &ids, (channel, &members), gate, sink);
@@ -335,6 +343,7 @@ impl PartComposer<'_> {
     ) {
         let by_channel = self.by_channel(channel, &fields);
         let member = |&(at, own): &(usize, ChannelId)| {
+            // The fields in the order of the member's own channels, which is the order of its gate.
             let plain = self.outside.channels.in_order(own);
             let sources = plain.iter().filter_map(|id| by_channel.get(id)).flatten();
             Some(SyncMember {
@@ -387,6 +396,8 @@ impl PartComposer<'_> {
         match tree {
             CompositionTree::Part(at) => {
                 let part = &self.parts[*at];
+                // Channels that occur in no step have no group. A side without a step on a shared channel
+                // then blocks it, as it has to.
                 let said = part.said.keys().filter(|said| part.says(said).is_some());
                 let on = said.filter_map(|said| {
                     if let TxsPartMessage::On(channel) = said { Some(*channel) } else { None }
@@ -417,6 +428,8 @@ impl PartComposer<'_> {
         let channels = &mut self.outside.channels;
         let is_alone =
             |group: &ChannelGroup| sharing.shared_among(&channels.plain_channels(group.channel)).is_empty();
+        // Groups that do not touch the shared channels stay as they are. Of the others, every pair that
+        // agrees on the shared channels is one new group, and those without a partner are gone.
         let (lefts, mut seen): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
             left.seen.into_iter().partition(|group| !is_alone(group));
         let (rights, others): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
@@ -451,6 +464,7 @@ impl PartComposer<'_> {
         let ChannelGroups { seen, hidden: inner } = groups;
         let (mut left, mut hidden) = (Vec::new(), Vec::new());
         for group in seen {
+            // A joint message is hidden as a whole or not at all.
             let plain = self.outside.channels.plain_channels(group.channel);
             if plain.is_disjoint(channels) {
                 left.push(group);
@@ -483,6 +497,8 @@ impl PartComposer<'_> {
                 sink,
             );
         };
+        // What a part hides itself, and its own exits before `>>>`, concern no other part: each is a meeting
+        // of this part alone.
         for (said, &gate) in &part.said {
             let fields = match said {
                 TxsPartMessage::Hidden(channel) => self.declare_fields(composer, *channel),

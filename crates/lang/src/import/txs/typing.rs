@@ -60,6 +60,8 @@ impl Typing<'_> {
         scope: &Scope,
     ) -> Result<Term, Reported> {
         let term = self.type_formula(formula, want, scope)?;
+        // At every level, not only at the outermost one: functions are written into their calls, so a short
+        // text may double a term with each level.
         if typeck::has_sane_size(self.pool, term) {
             return Ok(term);
         }
@@ -128,6 +130,7 @@ impl Typing<'_> {
         scope: &Scope,
     ) -> Result<Term, Reported> {
         let [condition, then, other] = parts;
+        // Looked at now and used last, so that an error in the condition does not hide those in the values.
         let condition = self.check(condition, Sort::Bool, scope);
         let then = self.infer(then, want, scope)?;
         let sort = self.pool.sort(then).base();
@@ -148,6 +151,7 @@ impl Typing<'_> {
                     }
                     None => self.infer(value, None, &scope)?,
                 };
+                // The names of one group see those of the groups before it, but not each other.
                 new.push((var.name.text.clone(), term));
             }
             scope.extend(new);
@@ -164,6 +168,7 @@ impl Typing<'_> {
         rest: &[(TxsOperator, TxsExpr)],
         scope: &Scope,
     ) -> Result<Term, Reported> {
+        // Without a wanted sort: which one the left side needs is known only with the operator.
         let mut left = self.infer(first, None, scope)?;
         for (operator, right) in rest {
             left = self.check_operation(left, *operator, right, scope)?;
@@ -227,6 +232,7 @@ impl Typing<'_> {
         want: Option<Sort>,
         scope: &Scope,
     ) -> Result<Term, Reported> {
+        // Variables hide functions without arguments.
         if args.is_empty()
             && let Some(&term) = scope.get(&name.text)
         {
@@ -242,6 +248,9 @@ impl Typing<'_> {
         if fitting.is_empty() {
             return self.no_function(name, args.len(), all, scope);
         }
+        // The number of arguments chooses first, then the wanted result, and only if several are left the
+        // sorts of the arguments: with one candidate, its parameters tell the arguments which sorts are
+        // wanted.
         let gives = |callable: &&Callable| Some(callable.result.base()) == want.map(Sort::base);
         if fitting.len() > 1 && fitting.iter().any(gives) {
             fitting.retain(gives);
@@ -346,12 +355,15 @@ impl Typing<'_> {
             CallableKind::Select(ctor, field) => self.pool.select(ctor, field, args[0]),
             CallableKind::Library(function) => self.library_term(function, &args),
             CallableKind::Defined(at) => match &self.words.meanings[at] {
+                // A function that does not call itself is written into its call, so no engine has to know it.
                 FunctionMeaning::Plain(params, body) => {
                     let names: Substitution = params.iter().copied().zip(args).collect();
                     self.pool.substitute(*body, &names)
                 }
                 FunctionMeaning::Recursive(id) => self.pool.call(*id, args),
                 FunctionMeaning::Broken(why) => return Err(*why),
+                // Definitions come behind those they call, so this happens only inside of a circle, which was
+                // reported.
                 FunctionMeaning::Later => {
                     return Err(self.sink.reported_before(|| {
                         let message = format!("`{}` is used before it is defined", name.text);
@@ -427,6 +439,8 @@ fn by_ctor(
 ) -> Term {
     let names: Vec<_> = pool.data(data).ctors.iter().map(|ctor| ctor.name.clone()).collect();
     let mut result = None;
+    // From the last to the first, each around those behind it. The last needs no condition: it is what is
+    // left.
     for (at, name) in (0u32..).zip(names).collect::<Vec<_>>().into_iter().rev() {
         let (condition, value) = one(pool, at, &name);
         result = Some(match result {

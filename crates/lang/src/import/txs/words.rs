@@ -144,6 +144,7 @@ impl Vocabulary {
     fn declare_types(&mut self, types: &[TypeDef], pool: &mut TermPool, sink: &mut FindingSink) {
         let mut declared = Vec::with_capacity(types.len());
         for def in types {
+            // A type needs a constructor to be declared. It is replaced when the fields can be resolved.
             let unknown = Constructor { name: "?".into(), fields: Vec::new() };
             let data =
                 DataSort { name: def.name.text.as_str().into(), kind: DataKind::Enum, ctors: vec![unknown] };
@@ -157,6 +158,8 @@ impl Vocabulary {
             self.type_def(def, id, pool, sink);
         }
         for (def, &id) in types.iter().zip(&declared) {
+            // Only where all types were read: fields of unknown types were read as `Int`, and `never ends`
+            // would be a guess.
             if !sink.has_errors() && pool.finite_ctor(id).is_none() {
                 sink.error(|| {
                     let message = format!("a value of `{}` would never end", def.name.text);
@@ -180,6 +183,8 @@ impl Vocabulary {
                 if !names.insert(&field.name.text) {
                     report_twice(sink, "field", &field.name);
                 }
+                // A field of a wrong type is reported. With `Int` in its place, expressions that use the
+                // field are checked all the same.
                 let sort = self.var_sort(field, sink).unwrap_or(Sort::Int);
                 self.add_callable(&field.name.text, vec![own], sort, CallableKind::Select(at, position));
                 sorts.push(sort);
@@ -254,6 +259,7 @@ impl Vocabulary {
             let known = self.callables.get(&def.name.text).into_iter().flatten();
             if known
                 .into_iter()
+                // Functions may differ in their result alone, constants may not.
                 .any(|other| other.params == params && (other.result == result || params.is_empty()))
             {
                 self.meanings[at] = FunctionMeaning::Broken(report_twice(sink, "function", &def.name));
@@ -303,6 +309,8 @@ impl Vocabulary {
         let mut found = BTreeSet::new();
         for (name, n_args) in applied {
             for callable in self.callables.get(&name).into_iter().flatten() {
+                // All functions that the call might mean: types are not known yet. So a circle may be
+                // reported that types would exclude.
                 if let CallableKind::Defined(at) = callable.kind
                     && callable.params.len() == n_args
                 {
@@ -340,6 +348,7 @@ impl Vocabulary {
                 report_twice(sink, "parameter", &param.name);
             }
         }
+        // By name this may be a call of another function. Typing decides, and then the body is asked again.
         let is_recursive = self.called_by(def).contains(&at);
         if !is_recursive {
             let body = Typing { words: self, pool, sink }.check(&def.body, result, &scope);
@@ -353,6 +362,7 @@ impl Vocabulary {
             descends: Vec::new(),
         };
         let id = pool.declare_function(function);
+        // Before its body is typed: the calls in it need something to call.
         self.meanings[at] = FunctionMeaning::Recursive(id);
         let body = match (Typing { words: self, pool, sink }).check(&def.body, result, &scope) {
             Ok(body) => body,
@@ -361,6 +371,7 @@ impl Vocabulary {
         if !ends::is_called(pool, body, id) {
             return FunctionMeaning::Plain(vars, body);
         }
+        // On a part first: that allows any number of calls on one way, a counted number only one.
         let counted = || ends::counted_parameter(pool, body, id, &vars);
         match ends::descends(pool, body, id, &vars).or_else(counted) {
             Some(position) => {

@@ -52,6 +52,7 @@ impl<'a> Lowering<'a, '_> {
         message: ParamScope<'_>,
     ) -> Result<Vec<ActionPathStep>, Reported> {
         let scope = self.scope();
+        // Every statement is checked before the first error leaves, and names go out of scope in any case.
         let steps: Vec<_> =
             block.statements.iter().map(|statement| self.lower_statement(statement, message)).collect();
         self.leave_scope(scope);
@@ -93,9 +94,11 @@ impl<'a> Lowering<'a, '_> {
             StatementKind::If(arms, otherwise) => self.conditional(arms, otherwise.as_ref(), message, place),
             StatementKind::Local(local) => self.declare_local(local, message, place),
             StatementKind::For(name, range, body) => {
+                // The range is read before the loop variable is in scope.
                 let over = self.range(range, message);
                 let scope = self.scope();
                 let sort = over.as_ref().map_or(Sort::Int, |(_, sort, _)| *sort);
+                // One variable for all rounds: the walk through the paths gives it the next item in each.
                 let var = self.name_local(name, sort, false, message);
                 let body = self.block(body, message);
                 self.leave_scope(scope);
@@ -142,6 +145,8 @@ impl<'a> Lowering<'a, '_> {
                     continue;
                 }
             };
+            // The next arms are tried where this condition could be evaluated and failed. So what it needs to
+            // be defined is demanded there too, and nowhere else.
             let (fails, fits) = (self.cx.pool.not(asked.holds), asked.fits);
             let steps = not_yet.iter().cloned().chain(asked.steps_if_true()).chain(body).collect();
             ways.push(ActionBranch { name: None, steps });
@@ -186,6 +191,8 @@ impl<'a> Lowering<'a, '_> {
         for at in before..self.cx.bound.len() {
             let BoundName { name, term, .. } = self.cx.bound[at].clone();
             let var = self.cx.pool.declare(&name, self.cx.pool.sort(term));
+            // The name stands for a variable that is assigned once. A term would be read again later, after
+            // what is in it has changed.
             self.cx.bound[at].term = self.cx.pool.var(var);
             self.locals.push(LocalName { name, var: None });
             named.push((var, term));
@@ -236,6 +243,7 @@ impl<'a> Lowering<'a, '_> {
         let known = self.cx.values.get(&name.text).map(|entry| entry.span);
         let field = message.and_then(|message| message.fields.get(&name.text));
         let known = known.or(field.map(|field| field.span));
+        // Hiding is an error here, not a warning: statements assign by name.
         if is_local || known.is_some() {
             return Err(self.cx.sink.error(|| {
                 let message = format!("`{}` already has another meaning", name.text);

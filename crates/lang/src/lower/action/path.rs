@@ -102,6 +102,8 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
             let mut after = Vec::with_capacity(paths.len());
             for path in paths {
                 after.extend(self.step_paths(step, path)?);
+                // Asked after each path, not after each step: a choice of thousands of branches is stopped
+                // while it grows.
                 self.few_enough(after.len(), step)?;
             }
             paths = after;
@@ -121,6 +123,8 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
             ActionPathStep::Require(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.guard.push(term);
+                // Impossible paths are dropped as early as possible, since each choice behind them multiplies
+                // them.
                 Ok(self.unless_refuted(path, term))
             }
             ActionPathStep::Fit(term) => {
@@ -180,6 +184,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     fn known_items(&mut self, list: Term, path: &ActionPath, place: Span) -> Result<Vec<Term>, Reported> {
         let pool = &mut self.cx.pool;
         let list = pool.substitute(list, &path.store);
+        // The length on this path: an assignment before the loop may have made it known.
         let size = pool.operate(TermOp::Size, vec![list]);
         let Some(n) = pool.as_value(size).and_then(|n| n.as_int()?.to_i64()) else {
             let message = "it is not known how often this loop goes round";
@@ -225,6 +230,8 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     }
 
     fn small_enough(&mut self, term: Term, place: Span) -> Result<(), Reported> {
+        // Counted over all paths, because every value is written in terms of the state before the action and
+        // shared parts are counted each time.
         self.n_parts += n_parts(&self.cx.pool, term).unwrap_or(MAX_PARTS);
         if self.n_parts < MAX_PARTS {
             return Ok(());

@@ -102,6 +102,8 @@ impl TermPool {
     pub fn operate(&mut self, op: TermOp, args: Vec<Term>) -> Term {
         let sorts: Vec<Sort> = args.iter().map(|&arg| self.sort(arg)).collect();
         self.prepare_op(op, &sorts);
+        // Constants first: the evaluator decides them in one step. Then the rules that need no shape, because
+        // they also hold for rows that are too long to be opened.
         None.or_else(|| self.apply_values(op, &args))
             .or_else(|| self.apply_trivial(op, &args))
             .or_else(|| self.apply_known(op, &args))
@@ -219,6 +221,7 @@ impl TermPool {
         let entry =
             |parts: &[Term]| CollectionEntry { there: parts[0], member: parts[1], item: parts[size - 1] };
         let entries: Vec<CollectionEntry> = parts.chunks(size).map(entry).collect();
+        // Also for rows that were made elsewhere: most operations below look at all pairs of entries.
         (entries.len() <= MAX_ENTRIES).then_some(entries)
     }
 
@@ -300,6 +303,8 @@ impl TermPool {
             TermOp::Without => {
                 let mut entries = entries.to_vec();
                 for entry in &mut entries {
+                    // In a list this removes every occurrence, in a set or a map every entry that may be the
+                    // one.
                     let other = self.ne(entry.member, args[1]);
                     entry.there = self.and([entry.there, other]);
                 }
@@ -428,6 +433,7 @@ impl TermPool {
     /// Later entries of a key hide earlier ones.
     fn at_key(&mut self, item: Sort, entries: &[CollectionEntry], key: Term) -> Term {
         let mut found = self.default_of(item);
+        // From the first to the last: the condition of the last entry is outermost and wins.
         for entry in entries {
             let same = self.eq(entry.member, key);
             let here = self.and([entry.there, same]);
@@ -440,6 +446,8 @@ impl TermPool {
         let positions = self.positions(entries);
         let mut changed = entries.to_vec();
         for (entry, position) in changed.iter_mut().zip(positions) {
+            // An entry that is not there may have the same position as the next one. It changes too, which
+            // nobody sees.
             let here = self.eq(position, at);
             let item = self.ite(here, value, entry.item);
             (entry.member, entry.item) = (item, item);
@@ -550,6 +558,7 @@ impl TermPool {
         for (entry, there) in entries.iter_mut().zip(counted) {
             entry.there = there;
         }
+        // Constants are compared as values, which gives an order for every sort of keys.
         if entries.iter().all(|entry| self.as_value(entry.member).is_some()) {
             entries.sort_by(|a, b| self.as_value(a.member).cmp(&self.as_value(b.member)));
         } else {
@@ -653,6 +662,8 @@ impl TermPool {
         let sort = self.sort(then);
         self.collection_of(sort)?;
         let (a, b) = (self.entries(then)?, self.entries(other)?);
+        // Position by position, not one row behind the other: two versions of one collection mostly agree in
+        // their entries, and equal entries fold to one.
         let not = self.not(cond);
         let mut row = Vec::with_capacity(a.len().max(b.len()));
         for at in 0..a.len().max(b.len()) {

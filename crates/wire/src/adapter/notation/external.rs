@@ -36,6 +36,7 @@ fn portable_pattern(pattern: &str) -> Option<String> {
     if UNKNOWN.iter().any(|part| pattern.contains(part)) {
         return None;
     }
+    // Python writes `(?P<name>`. The first replacement also hits look-behind, which the other two put back.
     let named = pattern.replace("(?<", "(?P<").replace("(?P<=", "(?<=").replace("(?P<!", "(?<!");
     Some(named.replace("\\z", "\\Z"))
 }
@@ -259,6 +260,7 @@ impl WireNotation for HttpNotation<'_> {
     fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
         let answer = self.answer_config(gate)?;
         if answer.closed {
+            // The end of a connection is no message that a script could compare.
             return None;
         }
         let pattern = answer.body.as_deref().map(|body| portable_pattern(body).ok_or(())).transpose().ok()?;
@@ -298,6 +300,8 @@ impl WireNotation for HttpNotation<'_> {
                 CaptureFrom::Header(name) => ScriptValuePlace::Header { name: name.clone(), group: None },
                 CaptureFrom::Cookie(name) => ScriptValuePlace::Cookie(name.clone()),
                 CaptureFrom::Json(pointer) => ScriptValuePlace::Json(pointer.clone()),
+                // A token is a secret of the run, so it does not stand in a script; `with_variables` reads it
+                // from the environment.
                 CaptureFrom::AccessToken => return None,
             };
             Some(KeptValue { variable: captured_variable(name), place, is_optional: true })
@@ -346,6 +350,7 @@ impl HttpNotation<'_> {
 
     /// Returns a text with variables in the places of captured values and of secrets from the environment.
     fn with_variables(&self, text: String, spelling: ValueSpelling) -> Vec<ScriptPart> {
+        // First the captured values: a secret that happens to be a part of a marker must not break it.
         let mut parts = literal(text);
         for (name, config) in &self.protocol.http.captures {
             let marker = capture_marker(name);

@@ -69,6 +69,8 @@ impl Transport {
                 Self::Process(SystemProcess::new(command, connection).on_terminal())
             }
             SutSpec::Serial { device, baud } => Self::Device { path: device.clone(), baud: *baud },
+            // Without a hub from the other connection, an empty one: opening it then reports that there is no
+            // process.
             SutSpec::ErrorStream(_) => Self::ErrorStream(connection.error_stream.clone().unwrap_or_default()),
             SutSpec::Udp(address) => Self::Datagrams(UdpConnection::new(address, connection, is_timed)),
             SutSpec::Model(file) => {
@@ -99,6 +101,7 @@ impl Transport {
             }
             Self::ErrorStream(hub) => {
                 let missing = || AdapterError::Ended { status: "its process is not running".into() };
+                // Taken out of the hub: two readers would share the bytes of the stream.
                 let reader = hub.take().ok_or_else(missing)?;
                 (Frames::new(reader, framing, limits, interrupt), Box::new(io::sink()))
             }
@@ -127,6 +130,7 @@ impl Transport {
     /// ended and a grandchild holds its streams open, or nobody holds the port that its datagrams come from.
     pub(super) fn check_alive(&mut self) -> Result<(), AdapterError> {
         match self {
+            // No waiting here: the question is asked between two messages.
             Self::Process(process) => {
                 process.status(Duration::ZERO).map_or(Ok(()), |ended| Err(ended.into()))
             }
@@ -137,6 +141,7 @@ impl Transport {
 
     /// Returns whether the end of the system would be seen on the connection.
     pub(super) fn is_connected(&self) -> bool {
+        // Datagrams have no connection that could end.
         !matches!(self, Self::Datagrams(_))
     }
 
@@ -262,6 +267,7 @@ impl MessageSource {
     pub(super) fn arrival(&self) -> (Instant, Instant) {
         match self {
             Self::Stream(frames) => (frames.begun_at(), frames.last_arrival()),
+            // A datagram arrives whole: its first and last byte at one instant.
             Self::Datagrams(datagrams) => (datagrams.last_arrival(), datagrams.last_arrival()),
         }
     }
@@ -278,6 +284,7 @@ impl MessageSource {
     pub(super) fn has_news(&mut self, wait: Duration) -> bool {
         match self {
             Self::Stream(frames) => frames.has_news(wait),
+            // Whether a datagram waits is not known without reading it, so the caller looks.
             Self::Datagrams(_) => true,
         }
     }
