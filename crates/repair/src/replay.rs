@@ -187,7 +187,7 @@ impl ReplayBase {
             return judge_with(model, solver, (run, halt), None, ignore);
         };
         let Some(from) = log.first_affected(&model.sts, run.labels(), changes) else {
-            return Ok(log.judged.clone());
+            return Ok(RunJudgement { replayed: 0, ..log.judged.clone() });
         };
         let start = (log.steps[from].monitor.clone(), from);
         let judged = judge_with(model, solver, (run, halt), (from > 0).then_some(start), ignore)?;
