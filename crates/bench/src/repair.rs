@@ -6,6 +6,7 @@
 //! every run. Otherwise no repair could know of the other. Then `repair` gets the records, and its proposals are
 //! compared with the original by `conform`, in both directions; what is not proved equal is counted as different.
 //!
+//! `IOXIDE_REPAIR_KIND=double` measures those with two changes only, `single` the others.
 //! `IOXIDE_REPAIR_DETAILS=1` prints a line for every mutant; `IOXIDE_REPAIR_RUNS=FOLDER` keeps the recorded campaigns
 //! there and takes those that it finds, so that another measurement repairs the same runs. With
 //! `IOXIDE_REPAIR_KEEP_GOING=1`, one more campaign of a thousand steps goes on after failures: a default campaign ends
@@ -100,7 +101,11 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         MODELS.iter().filter(|(name, _)| args.only.as_ref().is_none_or(|only| name.contains(&**only)));
     let wanted: Vec<_> = wanted.collect();
     let mut rows = Vec::new();
+    let only = std::env::var("IOXIDE_REPAIR_KIND").ok();
     for (kind, total) in [("single", single), ("double", single / DOUBLE_SHARE)] {
+        if only.as_ref().is_some_and(|only| only != kind) {
+            continue;
+        }
         let mut left = total;
         for (at, (name, text)) in wanted.iter().enumerate() {
             // As equal shares as whole numbers allow; small models, which come first, may have fewer mutants.
@@ -279,11 +284,13 @@ impl RepairRow {
         self.among += usize::from(rank.is_some());
         let said: Vec<&str> = repairs.proposals.iter().map(|proposal| &*proposal.reason).collect();
         let halted = if repairs.halted.is_some() { ", halted" } else { "" };
+        let work = format!(
+            "in {seconds:.1} s{halted} ({} tried, {} compiled, {} labels replayed)",
+            repairs.tried, repairs.effort.compiled, repairs.effort.replayed
+        );
         Ok(match rank {
-            Some(rank) => format!("{} in {seconds:.1} s{halted} ({} tried)", rank + 1, repairs.tried),
-            None => {
-                format!("MISSED in {seconds:.1} s{halted} ({} tried): {}", repairs.tried, said.join(" | "))
-            }
+            Some(rank) => format!("{} {work}", rank + 1),
+            None => format!("MISSED {work}: {}", said.join(" | ")),
         })
     }
 

@@ -417,7 +417,7 @@ pub enum VerdictWord {
 }
 
 /// The observed label against the allowed ones, with the reasons.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Explanation {
     /// The label that was observed.

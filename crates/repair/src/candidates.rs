@@ -59,6 +59,7 @@ pub(crate) struct AddedTransition {
     pub(crate) gate: String,
     /// The state it stands in.
     pub(crate) state: String,
+    pub(crate) verb: Verb,
     /// The text up to its target, and the text from there on.
     pub(crate) head: String,
     pub(crate) tail: String,
@@ -98,6 +99,7 @@ pub(crate) fn candidates(
         found[from..].iter_mut().for_each(|candidate| candidate.bits += far);
     }
     missing::transitions(scope, failure, &mut found);
+    missing::inputs(scope, failure, &mut found);
     declaration::changes(scope, failure, &mut found);
     found
 }

@@ -37,6 +37,8 @@ pub(crate) struct RunJudgement {
     pub(crate) unspecified_at: Option<usize>,
     /// The number of labels.
     pub(crate) steps: usize,
+    /// The number of labels that were judged to know this.
+    pub(crate) replayed: usize,
 }
 
 impl RunJudgement {
@@ -55,16 +57,17 @@ pub(crate) fn judge_run(
     judge_with(model, solver, (run, halt), None, &mut |_, _, _, _| ())
 }
 
-/// Judges a run and returns its failure; `None` if there is none.
+/// Judges a run and returns its failure; `None` if there is none, or none was found under `halt`.
 pub(crate) fn failure_of(
     model: &mut Model,
     solver: &mut dyn Solver,
     run: &DecodedRun<'_>,
+    halt: &Halt,
 ) -> Result<Option<FailurePoint>, RepairError> {
     let mut collector = FailureCollector::default();
     let mut labels: Vec<Label> = Vec::new();
-    let judged = judge_with(model, solver, (run, &Halt::default()), None, &mut |_, monitor, label, _| {
-        collector.note(monitor);
+    let judged = judge_with(model, solver, (run, halt), None, &mut |_, monitor, label, _| {
+        collector.note(monitor, label);
         labels.push(label.clone());
     })?;
     let cx = Ctx::new(model, solver);
@@ -72,7 +75,7 @@ pub(crate) fn failure_of(
 }
 
 /// The bits that the observations of runs cost where the model is known: the less it predicts, the more.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PredictionCost {
     /// The bits so far.
     pub(crate) bits: f64,
@@ -83,21 +86,21 @@ pub(crate) struct PredictionCost {
 }
 
 impl PredictionCost {
-    /// Adds the observations of a run.
+    /// Adds the observations of a run; returns whether all of them were added, and `halt` did not come first.
     pub(crate) fn add_run(
         &mut self,
         model: &mut Model,
         solver: &mut dyn Solver,
         run: &DecodedRun<'_>,
         halt: &Halt,
-    ) -> Result<(), RepairError> {
+    ) -> Result<bool, RepairError> {
         let judged = judge_with(model, solver, (run, halt), None, &mut |cx, monitor, label, at| {
             if at < MAX_PREDICTED {
                 self.add_observation(cx, monitor.belief(), label);
             }
         })?;
         self.is_silent |= judged.unspecified_at.is_some();
-        Ok(())
+        Ok(!judged.is_unknown)
     }
 
     /// Adds the bits of `label` after `belief`: the logarithm of the number of observations that were as likely.
@@ -130,7 +133,10 @@ pub(crate) fn judge_with(
 ) -> Result<RunJudgement, RepairError> {
     let read = run.labels_for(model)?;
     let mut cx = Ctx::new(model, solver);
+    // Most candidates are refused, and nobody reads why.
+    cx.leave_out_explanations();
     let labels = &read.trace.labels;
+    let from = start.as_ref().map_or(0, |(_, from)| *from);
     let judged = cx.run_within(halt, |cx| {
         let watch = &mut |cx: &mut Ctx<'_>, monitor: &Monitor, at: usize| watch(cx, monitor, &labels[at], at);
         match start {
@@ -143,6 +149,7 @@ pub(crate) fn judge_with(
         is_unknown: judged.unknown.is_some(),
         unspecified_at: judged.unspecified,
         steps: labels.len(),
+        replayed: judged.steps.saturating_sub(from),
     })
 }
 

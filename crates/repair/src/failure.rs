@@ -1,8 +1,10 @@
 //! The failure of a run as candidates see it: where the model may have been, what was seen, what could have mattered.
 
+use std::collections::VecDeque;
+
 use ioxide_model::label::{Label, readable};
 use ioxide_model::source::{FileId, Span};
-use ioxide_model::sts::{LocId, Sts};
+use ioxide_model::sts::{GateId, LocId};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use ioxide_symex::{Belief, Ctx, Monitor};
@@ -12,6 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const MAX_STATES: usize = 16;
 /// The number of values of one type that are tried. Chosen by feel.
 const MAX_SEEN: usize = 24;
+/// The number of inputs before the failure that a state may lack. Chosen by feel: what was refused long before shows
+/// itself sooner.
+const MAX_INPUTS: usize = 4;
 
 /// The facts about a forbidden label.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +33,18 @@ pub(crate) struct FailurePoint {
     seen: FxHashMap<String, Vec<String>>,
     /// The switches that the model could take or refuse on the way, with their distance from the failure in steps.
     reachable: FxHashMap<Span, usize>,
+    /// The last inputs before it, the latest first.
+    inputs: Vec<GivenInput>,
+    /// True if the model is made of parts, whose messages to each other were not seen.
+    pub(crate) has_parts: bool,
+}
+
+/// An input on the way to a failure.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenInput {
+    pub(crate) gate: String,
+    /// The names of the locations before it: a state among them may have refused it.
+    places: FxHashSet<String>,
 }
 
 /// Collects a failure while a trace is judged.
@@ -37,11 +54,13 @@ pub(crate) struct FailureCollector {
     places: Vec<FxHashSet<LocId>>,
     /// The belief before the last label.
     last: Option<Belief>,
+    /// The last inputs with the beliefs before them.
+    inputs: VecDeque<(GateId, Belief)>,
 }
 
 impl FailureCollector {
-    /// Notes the states before the next label.
-    pub(crate) fn note(&mut self, monitor: &Monitor) {
+    /// Notes the states before `label`, which comes next.
+    pub(crate) fn note(&mut self, monitor: &Monitor, label: &Label) {
         let belief = monitor.belief();
         let places = match belief {
             Belief::Concrete(states) => states.iter().map(|state| state.loc).collect(),
@@ -50,6 +69,10 @@ impl FailureCollector {
         };
         self.places.push(places);
         self.last = Some(belief.clone());
+        if let Label::Input(gate, _) = label {
+            self.inputs.push_front((*gate, belief.clone()));
+            self.inputs.truncate(MAX_INPUTS);
+        }
     }
 
     /// Returns the failure of `labels`, the last of which is forbidden.
@@ -64,7 +87,13 @@ impl FailureCollector {
             }
         }
         failure.note_observed(cx, labels);
-        failure.note_states(cx, self.last.as_ref(), self.places.last());
+        failure.note_states(cx, self.last.as_ref());
+        let given = |(gate, belief): &(GateId, Belief)| GivenInput {
+            gate: cx.sts.gates[*gate].name.to_string(),
+            places: place_names(cx, belief),
+        };
+        failure.inputs = self.inputs.iter().map(given).collect();
+        failure.has_parts = cx.sts.composition.is_some();
         failure
     }
 }
@@ -86,6 +115,11 @@ impl FailurePoint {
     /// Returns whether the model may have been at this location before the failure.
     pub(crate) fn is_at(&self, place: &str) -> bool {
         self.places.contains(place)
+    }
+
+    /// Returns the inputs that were given where the model may have been at this location, the latest first.
+    pub(crate) fn inputs_at(&self, place: &str) -> impl Iterator<Item = &GivenInput> {
+        self.inputs.iter().filter(move |input| input.places.contains(place))
     }
 
     /// Returns whether a variable may have had this value before the failure.
@@ -118,17 +152,9 @@ impl FailurePoint {
         }
     }
 
-    fn note_states(&mut self, cx: &Ctx<'_>, belief: Option<&Belief>, places: Option<&FxHashSet<LocId>>) {
-        let places = places.into_iter().flatten();
-        self.places.extend(places.flat_map(|&loc| place_names(cx.sts, loc)));
+    fn note_states(&mut self, cx: &Ctx<'_>, belief: Option<&Belief>) {
+        self.places.extend(belief.map(|belief| place_names(cx, belief)).unwrap_or_default());
         let Some(Belief::Concrete(states)) = belief else { return };
-        if let Some(composition) = &cx.sts.composition {
-            for state in states.iter().take(MAX_STATES) {
-                let text = composition.places_text(|var| state.values.get(var).cloned());
-                let names = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).map(str::to_owned);
-                self.places.extend(names);
-            }
-        }
         for state in states.iter().take(MAX_STATES) {
             for (var, value) in state.values.iter() {
                 let name = cx.pool.var_info(var).name.to_string();
@@ -168,6 +194,19 @@ impl FailurePoint {
     }
 }
 
-fn place_names(sts: &Sts, loc: LocId) -> Vec<String> {
-    vec![sts.locations[loc].name.to_string()]
+/// Returns the names of the locations of a belief, and of those of its parts.
+fn place_names(cx: &Ctx<'_>, belief: &Belief) -> FxHashSet<String> {
+    let name = |loc: LocId| cx.sts.locations[loc].name.to_string();
+    let mut names: FxHashSet<String> = match belief {
+        Belief::Concrete(states) => states.iter().map(|state| name(state.loc)).collect(),
+        Belief::Symbolic(states) => states.iter().map(|state| name(state.loc)).collect(),
+        Belief::Unspecified => FxHashSet::default(),
+    };
+    if let (Some(composition), Belief::Concrete(states)) = (&cx.sts.composition, belief) {
+        for state in states.iter().take(MAX_STATES) {
+            let text = composition.places_text(|var| state.values.get(var).cloned());
+            names.extend(text.split(|c: char| !(c.is_alphanumeric() || c == '_')).map(str::to_owned));
+        }
+    }
+    names
 }

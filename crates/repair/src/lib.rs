@@ -69,8 +69,19 @@ pub struct Repairs {
     pub allowed: usize,
     /// The number of candidates that were judged.
     pub tried: usize,
+    /// The work of judging them.
+    pub effort: RepairEffort,
     /// The reason why candidates were left out; `None` if all were judged.
     pub halted: Option<Halted>,
+}
+
+/// The work of a search, which does not depend on the speed of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RepairEffort {
+    /// The number of texts that were compiled.
+    pub compiled: usize,
+    /// The number of labels by which candidates were judged.
+    pub replayed: usize,
 }
 
 /// Edits that explain the runs.
@@ -122,6 +133,9 @@ pub enum RepairError {
     /// The model allows every run.
     #[error("the model allows every run: there is nothing to repair")]
     NothingFails,
+    /// The search was stopped before a failing run was found; some runs were not judged.
+    #[error("{0} before all runs were judged")]
+    Unjudged(Halted),
 }
 
 /// Returns whether the model forbids one of the runs, so that there is something to repair.

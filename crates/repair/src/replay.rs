@@ -193,7 +193,7 @@ impl ReplayBase {
             return judge_with(model, solver, (run, halt), None, ignore);
         };
         let Some(from) = log.first_affected(&model.sts, run.labels(), changes) else {
-            return Ok(log.judged.clone());
+            return Ok(RunJudgement { replayed: 0, ..log.judged.clone() });
         };
         // The monitor comes from another pool than that of the edited model. It can be used here because a
         // logged belief is concrete (or open): it holds values and no terms.

@@ -11,6 +11,7 @@ use ioxide_model::sts::Model;
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_smt::solver::Solver;
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::replay::{ChangedPlace, ModelMeaning, ReplayBase};
 use crate::runs::DecodedRun;
 use crate::samples::GuardSamples;
 use crate::scope::ModelScope;
-use crate::{Proposal, ProposalEffect, RepairError, RepairRequest, Repairs};
+use crate::{Proposal, ProposalEffect, RepairEffort, RepairError, RepairRequest, Repairs};
 
 /// The number of kinds of failures that candidates are read off. Chosen by feel: each multiplies the work.
 const MAX_KINDS: usize = 6;
@@ -58,6 +59,8 @@ const SILENCED_BITS: f64 = 2.0;
 const JUDGING_TIME: Duration = Duration::from_millis(400);
 /// The share of the time in which single edits are judged, in percent. Chosen by feel.
 const EXPANSION_SHARE: u32 = 75;
+/// The share of the time left after the search in which solutions are ranked, in percent. Chosen by feel.
+const RANKING_SHARE: u32 = 40;
 /// The number of ranked solutions that are compared with each other, so that each meaning is proposed once. Chosen by
 /// feel.
 const MAX_COMPARED: usize = 16;
@@ -93,6 +96,7 @@ pub fn find_repairs(request: &RepairRequest<'_>, solver: &mut dyn Solver) -> Res
         failing: search.failing.iter().filter(|at| !request.runs[**at].is_smallest()).count(),
         allowed: search.allowed.len(),
         tried: search.tried,
+        effort: RepairEffort { compiled: search.compiled, replayed: search.replayed.get() },
         halted: search.halted.or(search.left_out),
     })
 }
@@ -171,6 +175,8 @@ struct Search<'r> {
     /// The texts and the meanings that were judged.
     seen: FxHashSet<String>,
     tried: usize,
+    compiled: usize,
+    replayed: Cell<usize>,
 }
 
 /// An edited model, with the model that it is an edit of.
@@ -211,7 +217,9 @@ impl<'r> Search<'r> {
         let (mut failing, mut allowed): (Vec<usize>, Vec<usize>) =
             (0..runs.len()).partition(|&at| judged[at].is_forbidden());
         if failing.is_empty() {
-            return Err(RepairError::NothingFails);
+            // What was not judged may fail.
+            let halted = request.halt.halt_reason().filter(|_| judged.iter().any(|judged| judged.is_unknown));
+            return Err(halted.map_or(RepairError::NothingFails, RepairError::Unjudged));
         }
         // The soonest failure comes first, because there the belief is still small and few labels can matter.
         failing.sort_by_key(|&at| judged[at].forbidden_at);
@@ -232,6 +240,8 @@ impl<'r> Search<'r> {
             solutions: Vec::new(),
             seen: FxHashSet::default(),
             tried: 0,
+            compiled: 0,
+            replayed: Cell::new(0),
         };
         Ok((search, base))
     }
@@ -243,8 +253,11 @@ impl<'r> Search<'r> {
         solver: &mut dyn Solver,
     ) -> Result<Vec<FailurePoint>, RepairError> {
         let mut kinds: Vec<(FailurePoint, Vec<usize>)> = Vec::new();
-        for &at in self.failing.iter().take(MAX_EXAMINED) {
-            let Some(failure) = failure_of(model, solver, &self.runs[at])? else { continue };
+        for at in self.failing.iter().copied().take(MAX_EXAMINED).collect::<Vec<_>>() {
+            if self.is_halted() {
+                break;
+            }
+            let Some(failure) = failure_of(model, solver, &self.runs[at], &self.halt)? else { continue };
             match kinds.iter_mut().find(|(other, _)| other.is_same_kind(&failure)) {
                 Some((_, members)) => members.push(at),
                 None => kinds.push((failure, vec![at])),
@@ -311,6 +324,7 @@ impl<'r> Search<'r> {
         if !self.seen.insert(texts.join("\0")) {
             return CandidateJudgement::Useless;
         }
+        self.compiled += 1;
         let Some(mut model) = (self.request.load)(&sources) else { return CandidateJudgement::Useless };
         // Edits of the text that make the same model need to be judged once.
         let meaning = ModelMeaning::new(&mut model);
@@ -376,7 +390,10 @@ impl<'r> Search<'r> {
         solver: &mut dyn Solver,
     ) -> Option<RunJudgement> {
         let (run, halt) = (&self.runs[at], self.brief(JUDGING_TIME));
-        edited.base.replays.judge_edited(edited.model, solver, (at, run), edited.changes, &halt).ok()
+        let judged = edited.base.replays.judge_edited(edited.model, solver, (at, run), edited.changes, &halt);
+        let judged = judged.ok()?;
+        self.replayed.set(self.replayed.get() + judged.replayed);
+        Some(judged)
     }
 
     /// Returns whether a model allows these runs, and knows that it does.
@@ -433,15 +450,19 @@ impl<'r> Search<'r> {
             by_silence.then(by_runs).then(a.node.bits.total_cmp(&b.node.bits))
         });
         for start in starts.into_iter().take(MAX_STARTS) {
+            if self.is_halted() {
+                return;
+            }
+            self.compiled += 1;
             let Some(mut model) = (self.request.load)(&start.node.sources) else { continue };
-            let made = SearchBase::new(start.node, &mut model, solver, &self.runs, &self.request.halt);
+            let made = SearchBase::new(start.node, &mut model, solver, &self.runs, &self.halt);
             let Ok((base, judged)) = made else { continue };
             // The candidates are read off the next failure of the edited model, which the first edit has
             // uncovered.
             let mut left: Vec<usize> =
                 self.sample.iter().copied().filter(|&at| judged[at].is_forbidden()).collect();
             left.sort_by_key(|&at| judged[at].forbidden_at);
-            let first = left.first().map(|&at| failure_of(&mut model, solver, &self.runs[at]));
+            let first = left.first().map(|&at| failure_of(&mut model, solver, &self.runs[at], &self.halt));
             if let Some(Ok(Some(failure))) = first {
                 self.expand(&base, &[failure], solver);
             }
@@ -477,26 +498,45 @@ impl<'r> Search<'r> {
         // By the price of the edit alone, so that the replays below are made for a bounded number. What they
         // add can change the order only among these.
         solutions.truncate(MAX_RANKED);
-        for solution in &mut solutions {
-            let failing = self.sample.iter().take(MAX_PREDICTED_RUNS * 3 / 4);
-            let runs = failing.chain(&self.allowed).take(MAX_PREDICTED_RUNS);
-            let mut predicted = PredictionCost::default();
-            for &at in runs {
-                let halt = self.brief(JUDGING_TIME);
-                if predicted.add_run(&mut solution.model, solver, &self.runs[at], &halt).is_err() {
-                    // It goes last, but stays: that a prediction could not be made says nothing against the
-                    // edit.
-                    predicted.bits = f64::INFINITY;
-                }
-            }
+        // What is compared afterwards needs a part of the time that is left.
+        let left = self.request.halt.time_left().map(|left| left * RANKING_SHARE / 100);
+        let halt = left.map(self.request.halt_after).unwrap_or_default().either(&self.request.halt);
+        let predicted = self.predict(&mut solutions, solver, &halt);
+        for (solution, predicted) in solutions.iter_mut().zip(predicted) {
             let changed = base.replays.meaning.new_switches(&mut solution.model);
-            let halt = self.brief(JUDGING_TIME);
-            solution.cost += implausible_bits(&mut solution.model, solver, &changed, &halt);
+            let brief = (self.request.halt_after)(JUDGING_TIME).either(&halt);
+            solution.cost += implausible_bits(&mut solution.model, solver, &changed, &brief);
             let silences = predicted.is_silent && !self.has_unspecified;
             solution.cost += predicted.bits + if silences { SILENCED_BITS } else { 0.0 };
         }
         solutions.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         solutions
+    }
+
+    /// Returns the bits of the runs under each solution: of the same runs for all of them, so that a search that ends
+    /// in between does not prefer those that it did not get to.
+    fn predict(
+        &self,
+        solutions: &mut [Solution],
+        solver: &mut dyn Solver,
+        halt: &Halt,
+    ) -> Vec<PredictionCost> {
+        let failing = self.sample.iter().take(MAX_PREDICTED_RUNS * 3 / 4);
+        let runs = failing.chain(&self.allowed).take(MAX_PREDICTED_RUNS);
+        let mut predicted = vec![PredictionCost::default(); solutions.len()];
+        for &at in runs {
+            let mut next = predicted.clone();
+            let is_done = solutions.iter_mut().zip(&mut next).all(|(solution, cost)| {
+                let brief = (self.request.halt_after)(JUDGING_TIME).either(halt);
+                cost.add_run(&mut solution.model, solver, &self.runs[at], &brief).is_ok_and(|is_done| is_done)
+            });
+            if is_done {
+                predicted = next;
+            } else if halt.halt_reason().is_some() {
+                break;
+            }
+        }
+        predicted
     }
 
     /// Returns the first solutions that mean different things, with their effects.

@@ -198,9 +198,13 @@ pub fn find_forbidden(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>)
 impl JudgedTrace {
     /// Notes that the trace up to position `last` is forbidden; `marks` are the numbers of its labels in the monitor.
     fn forbid(&mut self, cx: &mut Ctx<'_>, forbidden: &Forbidden, trace: &Trace, last: usize, marks: &[u64]) {
-        let seen: Trace = trace.labels[..=last].iter().cloned().collect();
-        self.finding = timed_finding(cx, forbidden, &seen);
-        self.forbidden = Some(explanation(cx, forbidden));
+        if cx.leaves_out_explanations() {
+            self.forbidden = Some(Explanation::default());
+        } else {
+            let seen: Trace = trace.labels[..=last].iter().cloned().collect();
+            self.finding = timed_finding(cx, forbidden, &seen);
+            self.forbidden = Some(explanation(cx, forbidden));
+        }
         // A label that takes no number has that of the one before it.
         let held = forbidden.held.and_then(|mark| marks.iter().position(|it| *it == mark));
         self.forbidden_at = Some(held.unwrap_or(last));

@@ -33,6 +33,8 @@ pub struct Ctx<'a> {
     halt: Halt,
     /// Makes the signal that ends an explanation; `None` if it may take its time.
     explaining: Option<fn(Option<Duration>) -> Halt>,
+    /// True if nobody reads explanations of failures.
+    is_terse: bool,
     /// One variable per sort, whose numbered copies name values in merged states.
     names: FxHashMap<Sort, VarId>,
     /// One variable per sort, whose numbered copies stand for terms about which nothing is known.
@@ -54,7 +56,7 @@ impl<'a> Ctx<'a> {
         let instant = model.pool.reserved_var("instant", Sort::Real);
         let (halt, names, stand_ins) = (solver.halt(), FxHashMap::default(), FxHashMap::default());
         let (sts, pool) = (&model.sts, &mut model.pool);
-        Self { sts, pool, solver, delay, instant, halt, explaining: None, names, stand_ins }
+        Self { sts, pool, solver, delay, instant, halt, explaining: None, is_terse: false, names, stand_ins }
     }
 
     /// The context over another system whose terms live in the same pool, such as a product.
@@ -62,8 +64,9 @@ impl<'a> Ctx<'a> {
         let (halt, names) = (self.halt.clone(), self.names.clone());
         let stand_ins = self.stand_ins.clone();
         let (delay, instant) = (self.delay, self.instant);
-        let explaining = self.explaining;
-        Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, explaining, names, stand_ins }
+        let (explaining, is_terse) = (self.explaining, self.is_terse);
+        let (pool, solver) = (&mut *self.pool, &mut *self.solver);
+        Ctx { sts, pool, solver, delay, instant, halt, explaining, is_terse, names, stand_ins }
     }
 
     /// Runs `work` under `halt` as well: searches end as soon as it says so, and no question gets more time than it has
@@ -82,6 +85,18 @@ impl<'a> Ctx<'a> {
     /// them, and a campaign with a limit of time must not wait for them.
     pub fn limit_explanations(&mut self, halt_after: fn(Option<Duration>) -> Halt) {
         self.explaining = Some(halt_after);
+    }
+
+    /// Leaves explanations of failures empty. This is for those who only ask where a trace is forbidden: an explanation
+    /// asks the solver about every switch of every state.
+    pub fn leave_out_explanations(&mut self) {
+        self.is_terse = true;
+    }
+
+    /// Returns whether explanations of failures are left empty.
+    #[must_use]
+    pub fn leaves_out_explanations(&self) -> bool {
+        self.is_terse
     }
 
     /// Explains something, within the time that explanations have.

@@ -149,6 +149,9 @@ fn repair_error(error: RepairError) -> CliError {
         RepairError::UnfitRun { .. } => {
             CliError::usage(text).help("was the model changed since? name only records that fit it")
         }
+        RepairError::Unjudged(_) => {
+            CliError::new(ExitStatus::Inconclusive, text).help("`--time-limit` gives it more time")
+        }
         RepairError::NothingFails => CliError::new(ExitStatus::Nothing, text).help(
             "`ioxide test MODEL --sut SYSTEM --report DIR` records runs; a crash is no behaviour to allow",
         ),

@@ -1,6 +1,10 @@
-//! Transitions that are missing: the message that was seen, or a step without a message.
+//! Transitions that are missing: the message that was seen, an input that was refused, or a step without a message.
+//!
+//! After an input that no state of the belief takes everything is allowed, so that no run fails for it. A run shows a
+//! missing input where another state of the belief takes it, or a part of a system has to: the states that would have
+//! explained what follows are gone.
 
-use ioxide_lang::ast::{StateDecl, TransitionDecl, Verb};
+use ioxide_lang::ast::{DirectionDecl, StateDecl, TransitionDecl, Verb};
 use ioxide_model::name::source_name;
 
 use super::transition::new_assignments;
@@ -12,6 +16,12 @@ use crate::scope::{MessageInfo, ModelScope, TypedName};
 const MAX_PINS: usize = 12;
 /// The greatest number of ways in which one added transition is made stronger. Chosen by feel.
 const MAX_STRONGER: usize = 150;
+/// The bits of an input that a state lacks. Chosen by feel, as those of an output: such a model is incomplete.
+const MISSING_INPUT_BITS: f64 = 7.0;
+/// The bits of an input that a part of a system lacks and that no run can show. Chosen by feel: there are more of them.
+const UNSEEN_INPUT_BITS: f64 = 9.0;
+/// The bits of another transition for an input that the state takes. Chosen by feel: mostly its guard is wrong.
+const OTHER_CASE_BITS: f64 = 1.0;
 
 impl ModelScope<'_> {
     /// Returns the insertion of a transition into a state.
@@ -45,7 +55,7 @@ fn outputs(
             let head = format!("emit {}{pins}", source_name(&message.name));
             let bits = 7.0 + pin_bits + choice_bits(rank + 1);
             let shown = format!("`{}` may also send `{}{pins}`", state.name.text, message.name);
-            add(scope, state, (&message.name, head, target), (bits, shown), found);
+            add(scope, (state, Verb::Emit), (&message.name, head, target), (bits, shown), found);
         }
     }
 }
@@ -57,24 +67,83 @@ fn internal_steps(scope: &ModelScope<'_>, state: &StateDecl, found: &mut Vec<Edi
         if target != state.name.text {
             let bits = 10.0 + choice_bits(scope.states.len());
             let shown = format!("`{}` may go on unseen", state.name.text);
-            add(scope, state, ("", "internal".into(), &target), (bits, shown), found);
+            add(scope, (state, Verb::Internal), ("", "internal".into(), &target), (bits, shown), found);
         }
     }
 }
 
+/// Adds the inputs that were given on the way and that a state does not take, or not always: to any state, or as a
+/// step that changes nothing.
+pub(super) fn inputs(scope: &ModelScope<'_>, failure: &FailurePoint, found: &mut Vec<EditCandidate>) {
+    for &state in &scope.states {
+        let mut known: Vec<&str> = Vec::new();
+        for (distance, input) in failure.inputs_at(&state.name.text).enumerate() {
+            if !known.contains(&&*input.gate)
+                && let Some(message) = scope.message(&input.gate)
+            {
+                known.push(&input.gate);
+                let bits = MISSING_INPUT_BITS + (1.0 + distance as f64).log2() / 2.0;
+                missing_input(scope, failure, (state, message), bits, found);
+            }
+        }
+        if failure.has_parts && failure.is_at(&state.name.text) {
+            // Messages between parts are not seen: any of them may be refused.
+            for message in scope.messages.iter().filter(|it| it.direction != DirectionDecl::Output) {
+                if !known.contains(&&*message.name) && taking(state, message).next().is_none() {
+                    missing_input(scope, failure, (state, message), UNSEEN_INPUT_BITS, found);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the transitions by which `state` takes `message`.
+fn missing_input(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    (state, message): (&StateDecl, &MessageInfo),
+    bits: f64,
+    found: &mut Vec<EditCandidate>,
+) {
+    // A state that takes it already may lack a case.
+    let again = if taking(state, message).next().is_some() { OTHER_CASE_BITS } else { 0.0 };
+    let head = format!("on {}", source_name(&message.name));
+    for (rank, target) in ordered_targets(scope, state, Verb::On).into_iter().enumerate() {
+        let sends_observed = scope.states.iter().filter(|it| it.name.text == target).any(|it| {
+            let mut outputs = it.transitions.iter().filter(|it| it.verb == Verb::Emit);
+            outputs.any(|it| it.gate.as_ref().map(|gate| &gate.text) == failure.observed_gate.as_ref())
+        });
+        let fits = if failure.observed_gate.is_some() && sends_observed { -1.0 } else { 0.0 };
+        let bits = bits + again + fits + choice_bits(rank + 1) / 2.0;
+        let shown = format!("`{}` also takes `{}`", state.name.text, message.name);
+        add(scope, (state, Verb::On), (&message.name, head.clone(), &target), (bits, shown), found);
+    }
+}
+
+/// Returns the transitions by which `state` takes `message`.
+fn taking<'a>(state: &'a StateDecl, message: &MessageInfo) -> impl Iterator<Item = &'a TransitionDecl> {
+    let inputs = state.transitions.iter().filter(|it| it.verb == Verb::On);
+    inputs.filter(move |it| it.gate.as_ref().is_some_and(|gate| gate.text == message.name))
+}
+
 fn add(
     scope: &ModelScope<'_>,
-    state: &StateDecl,
+    (state, verb): (&StateDecl, Verb),
     (gate, head, target): (&str, String, &str),
     (bits, shown): (f64, String),
     found: &mut Vec<EditCandidate>,
 ) {
-    let tail = format!(" -> {}", source_name(target));
+    let stays = verb == Verb::On && target == state.name.text;
+    let tail = if stays { String::new() } else { format!(" -> {}", source_name(target)) };
     let Some(insertion) = scope.insertion(state, &format!("{head}{tail}")) else { return };
-    let reason = format!("{shown} and be in `{target}`");
+    let reason = match (verb, stays) {
+        (_, true) => format!("{shown} and stays"),
+        (Verb::On, false) => format!("{shown} and goes to `{target}`"),
+        _ => format!("{shown} and be in `{target}`"),
+    };
     let mut candidate = scope.candidate(vec![Rewrite { bits, ..insertion }], reason);
     let (gate, state) = (gate.to_owned(), state.name.text.clone());
-    candidate.added = Some(AddedTransition { gate, state, head, tail });
+    candidate.added = Some(AddedTransition { gate, state, verb, head, tail });
     found.push(candidate);
 }
 
@@ -174,7 +243,7 @@ pub(crate) fn strengthened(
     };
     // An addition that already has a guard or updates is not made stronger in the same way again.
     if !added.head.contains(" when ") && !added.head.contains('{') {
-        for (condition, bits) in guards_of(scope, state, fields) {
+        for (condition, bits) in guards_of(scope, state, added, fields) {
             let reason = format!("{}, if `{condition}`", base.reason);
             add(format!("{} when {condition}", added.head), bits, reason);
         }
@@ -196,7 +265,12 @@ pub(crate) fn strengthened(
 }
 
 /// Returns the conditions that the guard of a new transition may be: the opposite of its siblings', and the model's.
-fn guards_of(scope: &ModelScope<'_>, state: &StateDecl, fields: &[TypedName]) -> Vec<(String, f64)> {
+fn guards_of(
+    scope: &ModelScope<'_>,
+    state: &StateDecl,
+    added: &AddedTransition,
+    fields: &[TypedName],
+) -> Vec<(String, f64)> {
     let mut all: Vec<(String, f64)> = Vec::new();
     let mut add = |text: String, bits: f64| {
         if !all.iter().any(|(known, _)| *known == text) {
@@ -206,7 +280,11 @@ fn guards_of(scope: &ModelScope<'_>, state: &StateDecl, fields: &[TypedName]) ->
     let guards: Vec<String> = state
         .transitions
         .iter()
-        .filter(|sibling| sibling.verb == Verb::Emit)
+        .filter(|sibling| sibling.verb == added.verb)
+        // An input leaves the cases of other inputs alone; outputs exclude each other.
+        .filter(|sibling| {
+            added.verb != Verb::On || sibling.gate.as_ref().is_some_and(|gate| gate.text == added.gate)
+        })
         .filter_map(|sibling| sibling.guard.as_ref())
         .map(|guard| scope.written(guard))
         .filter(|written| scope.is_in_scope(written, fields))

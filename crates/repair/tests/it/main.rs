@@ -2,5 +2,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+mod limits;
+mod missing;
 mod proposals;
 mod world;

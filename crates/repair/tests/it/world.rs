@@ -39,6 +39,15 @@ pub fn run(text: &str) -> ReplayableRun {
 
 /// Returns the repairs of the model `text` by `runs`, without limits of time.
 pub fn repairs(text: &str, runs: &[ReplayableRun]) -> Result<Repairs, RepairError> {
+    some_repairs(text, runs, 3)
+}
+
+/// Returns up to `max_proposals` repairs.
+pub fn some_repairs(
+    text: &str,
+    runs: &[ReplayableRun],
+    max_proposals: usize,
+) -> Result<Repairs, RepairError> {
     let mut sources = Sources::new();
     let file = sources.add("model.iox", text);
     let request = RepairRequest {
@@ -46,7 +55,7 @@ pub fn repairs(text: &str, runs: &[ReplayableRun]) -> Result<Repairs, RepairErro
         file,
         load: &|sources| compile(sources, file),
         runs,
-        max_proposals: 3,
+        max_proposals,
         halt: Halt::default(),
         search_time: None,
         // Comparisons of models without bounds would never end.
@@ -60,4 +69,13 @@ pub fn repairs(text: &str, runs: &[ReplayableRun]) -> Result<Repairs, RepairErro
 pub fn first_text(repairs: &Repairs) -> String {
     let proposal = repairs.proposals.first().expect("there is a proposal");
     proposal.edited.iter().next().expect("there is a text").text.clone()
+}
+
+/// Returns the texts of all proposals with their reasons.
+pub fn all_texts(repairs: &Repairs) -> Vec<(&str, &str)> {
+    repairs
+        .proposals
+        .iter()
+        .map(|it| (it.edited.iter().next().expect("there is a text").text.as_str(), it.reason.as_str()))
+        .collect()
 }

@@ -78,6 +78,17 @@ pub(super) fn explain_forbidden(
     belief: &Belief,
     label: &Label,
 ) -> Forbidden {
+    if cx.leaves_out_explanations() {
+        return Forbidden {
+            label: label.clone(),
+            before: belief.clone(),
+            refusals: Vec::new(),
+            allowed: Vec::new(),
+            silence_allowed: false,
+            courses: 1,
+            held: None,
+        };
+    }
     let mut allowed: Vec<SwitchOffer> = Vec::new();
     let mut silence_allowed = false;
     // A belief may have very many states.
