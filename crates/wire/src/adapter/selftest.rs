@@ -179,6 +179,8 @@ impl SelfTest<'_> {
         });
         let ready = self.until_ready(&configure, EarlyOutput::OutOfPlace);
         self.checks.take("ready", ready, |took| format!("after {}", shown(*took)))?;
+        // With a model, made-up inputs would be refused or lead to nonsense; a walk through the model sends
+        // the right ones.
         if self.model.is_none() {
             self.inputs(&hello)?;
         }
@@ -251,6 +253,7 @@ impl SelfTest<'_> {
         let took = loop {
             match self.wire.next_message(start + limit)? {
                 Some(ProtocolMessage::Sent(sent)) if sent.id == id => break start.elapsed(),
+                // Outputs may come before the receipt: the system reacts while it confirms.
                 Some(ProtocolMessage::Output(output)) if outputs < MAX_OUTPUTS => {
                     self.output(output)?;
                     outputs += 1;
@@ -260,6 +263,7 @@ impl SelfTest<'_> {
             }
         };
         while outputs < MAX_OUTPUTS {
+            // Each output may be followed by another, so the wait begins again.
             match self.wire.next_message(Instant::now() + LISTEN)? {
                 Some(ProtocolMessage::Output(output)) => self.output(output)?,
                 Some(other) => return Err(out_of_place(&other)),
@@ -287,6 +291,7 @@ impl SelfTest<'_> {
                 return Some(());
             }
         }
+        // Twice, because the second reset meets a system that was only reset and got no input since.
         for name in ["reset", "reset again"] {
             let reset = ProtocolMessage::Reset(ResetMessage {});
             let ready = self.until_ready(&reset, EarlyOutput::OfLastRun);
@@ -325,6 +330,7 @@ fn goodbye(
             Ok(None) => return Err(AdapterError::Late { awaited: AwaitedPart::Bye, limit }),
         }
     }
+    // What counts is that it ends by itself: a process without an orderly exit would be killed in every run.
     match link.status(limit) {
         Some(status) if status.success() => Ok(status.to_string()),
         Some(status) => Err(status.into()),
