@@ -517,6 +517,7 @@ impl<'r> Search<'r> {
         chosen.into_iter().map(|solution| self.proposal(base, solution, solver)).collect()
     }
 
+    /// Makes the proposal of a solution: the difference in the text, and the effect relative to `base`.
     fn proposal(&self, base: &Model, solution: Solution, solver: &mut dyn Solver) -> Proposal {
         let halt = self.brief(EFFECT_TIME);
         let failing: Vec<&DecodedRun<'_>> = self.failing.iter().map(|&at| &self.runs[at]).collect();
@@ -551,6 +552,7 @@ struct SourceSyntax {
 }
 
 impl SourceSyntax {
+    /// Parses every text of the language; a text with errors has a tree as well.
     fn parse(sources: &Sources) -> Self {
         let is_text = |file: &FileId| sources.file(*file).name.ends_with(".iox");
         let files = sources.ids().filter(is_text);

@@ -206,6 +206,7 @@ fn shared_difference(runs: &[ToldRun<'_>], explanation: &Explanation) -> TriageF
     TriageFact::Difference { text, runs: same, of: failures.len() }
 }
 
+/// Returns how often the transition of the last input was answered as the model says, or that it never was.
 fn answered(runs: &[ToldRun<'_>], transition: &str) -> TriageFact {
     let counts: Vec<(usize, usize)> = runs.iter().map(|run| run.count_answers(transition)).collect();
     let times: usize = counts.iter().map(|(taken, _)| taken).sum();
@@ -226,6 +227,8 @@ fn allowed_elsewhere(runs: &[ToldRun<'_>], explanation: &Explanation) -> Option<
     (times > 0).then_some(TriageFact::AllowedElsewhere { transition: expected, times })
 }
 
+/// Returns the other inputs of the same location that were answered as the model says, the most frequent
+/// first.
 fn siblings(sts: &Sts, runs: &[ToldRun<'_>], input: &str) -> Vec<TriageFact> {
     let Some(own) = sts.switch_named(input).map(|id| &sts.switches[id]) else { return Vec::new() };
     let source: LocId = own.source;

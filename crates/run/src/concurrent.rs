@@ -301,6 +301,7 @@ struct ConcurrentCampaign<'c, 'a, 'm> {
 }
 
 impl ConcurrentCampaign<'_, '_, '_> {
+    /// Does runs until one fails, or the runs or the time are used up.
     fn run(&mut self, observe: &mut dyn FnMut(&ClientRun)) -> ConcurrentOutcome {
         let mut outcome = ConcurrentOutcome::default();
         let deadline = self.config.time.and_then(|time| self.start.checked_add(time));

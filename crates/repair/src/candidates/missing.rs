@@ -62,6 +62,7 @@ fn internal_steps(scope: &ModelScope<'_>, state: &StateDecl, found: &mut Vec<Edi
     }
 }
 
+/// Adds a candidate with a new transition in `state`: `head` up to its target, then the target.
 fn add(
     scope: &ModelScope<'_>,
     state: &StateDecl,
@@ -145,6 +146,7 @@ fn pin_options(
     for var in holds {
         add(source_name(&var.name).into_owned(), 1.0);
     }
+    // Four, chosen by feel: each is multiplied by the options of the other fields.
     for written in scope.pinned.get(&(message.name.clone(), field.name.clone())).into_iter().flatten().take(4)
     {
         add(written.text.clone(), 1.5);

@@ -78,14 +78,17 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
+    /// The transition itself.
     fn transition(&self) -> &TransitionDecl {
         self.place.transition
     }
 
+    /// The names and values that its expressions may use.
     fn cx(&self) -> RewriteContext<'_> {
         RewriteContext { scope: self.scope, failure: self.failure, fields: self.fields }
     }
 
+    /// Adds a candidate of these rewrites, which belong together.
     fn add(&self, found: &mut Vec<EditCandidate>, rewrites: Vec<Rewrite>, reason: String) {
         found.push(self.scope.candidate(rewrites, reason));
     }
@@ -110,6 +113,7 @@ impl Site<'_> {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
+    /// Adds changes of the guard: inside of it, without it, its negation, and further conditions.
     fn guards(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         if let Some(guard) = &transition.guard {
@@ -293,6 +297,7 @@ impl Site<'_> {
             match ty.as_str() {
                 "int" => {
                     let literals = self.scope.literals.get("int").map_or(&[][..], Vec::as_slice);
+                    // Twelve values, chosen by feel: each is tried with six signs.
                     for value in self.failure.values_of("int").chain(literals).take(12) {
                         for sign in ["==", "!=", "<", "<=", ">", ">="] {
                             all.push((format!("{written} {sign} {value}"), 3.0));
@@ -364,6 +369,7 @@ impl Site<'_> {
         }
     }
 
+    /// Adds changes of pins: other values, one left out, two exchanged.
     fn pins(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         for (at, pin) in transition.pins.iter().enumerate() {
@@ -474,6 +480,7 @@ impl Site<'_> {
         }
     }
 
+    /// Adds changes of updates: one left out, another value, another variable, one more.
     fn updates(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         for (at, update) in transition.updates.iter().enumerate() {
@@ -565,6 +572,7 @@ impl Site<'_> {
         values_for(self.scope, self.failure, name, self.fields)
     }
 
+    /// Adds resets of clocks that it does not reset, also in the place of one that it does.
     fn clocks(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         let resets = |clock: &str| {
@@ -588,6 +596,7 @@ impl Site<'_> {
         }
     }
 
+    /// Adds every other state as the target.
     fn targets(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         let here = self.place.state.map(|state| state.name.text.as_str());
@@ -679,6 +688,7 @@ impl Site<'_> {
         is_alone && self.scope.states.iter().any(is_at_home)
     }
 
+    /// Adds the candidate without the transition.
     fn removal(&self, found: &mut Vec<EditCandidate>) {
         let (start, end) = self.scope.line_of(self.transition());
         let removal = Rewrite { start, end, text: String::new(), bits: 5.0 };
@@ -760,6 +770,7 @@ fn values_for(
                 add(format!("{written} + {field}"));
                 add(format!("{written} - {field}"));
             }
+            // Six values, chosen by feel: the observed ones come first.
             failure.values_of("int").take(6).cloned().for_each(&mut add);
         }
         collection if collection.starts_with("list<") || collection.starts_with("set<") => {

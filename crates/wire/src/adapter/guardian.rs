@@ -235,6 +235,7 @@ mod watch {
             for other in others {
                 kill_process(other, Signal::KILL).ok();
             }
+            // The pause is chosen by feel: the processes need a moment to be gone.
             std::thread::sleep(Duration::from_millis(1));
         }
     }

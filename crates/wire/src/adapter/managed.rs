@@ -242,6 +242,7 @@ impl ManagedAdapter {
         }
         let deadline = Instant::now() + SERVER_END_GRACE;
         while !self.has_ended() && Instant::now() < deadline {
+            // The pause is chosen by feel, small beside the grace.
             std::thread::sleep(Duration::from_millis(2));
         }
         match error {

@@ -143,6 +143,8 @@ impl SystemProcess {
     fn await_tail(&self) {
         let deadline = Instant::now() + STDERR_GRACE;
         while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < deadline {
+            // The pause is chosen by feel, as is the one below: short beside a reset, long enough to leave
+            // the processor to the others.
             std::thread::sleep(Duration::from_millis(1));
         }
     }

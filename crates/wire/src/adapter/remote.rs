@@ -226,6 +226,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let deadline = Instant::now() + EXIT_GRACE * 2;
         let mut words = self.link.last_words();
         while words.trim().is_empty() && Instant::now() < deadline {
+            // The pause is chosen by feel: nothing but this error waits for it.
             std::thread::sleep(Duration::from_millis(5));
             words = self.link.last_words();
         }

@@ -96,6 +96,7 @@ pub fn selftest(
     }
 }
 
+/// Opens the connection, makes all checks, and closes it.
 fn talk(
     mut link: impl SystemLink,
     model: Option<&Model>,
@@ -279,6 +280,7 @@ impl SelfTest<'_> {
         self.model.map_or(Ok(()), |model| decode_output(model, output).map(|_| ()))
     }
 
+    /// Resets twice, if the adapter is reset by messages.
     fn resets(&mut self, kind: ResetKind) -> Option<()> {
         match kind {
             ResetKind::Message => (),
@@ -338,6 +340,7 @@ fn goodbye(
     }
 }
 
+/// Returns whether a message declared in this direction can be one of this kind.
 fn fits(direction: MessageDirection, kind: GateKind) -> bool {
     match kind {
         GateKind::Internal => true,
@@ -347,6 +350,7 @@ fn fits(direction: MessageDirection, kind: GateKind) -> bool {
     }
 }
 
+/// Returns a greeting in a few words.
 fn described(hello: &HelloMessage) -> String {
     let reset = match hello.reset {
         ResetKind::Message => "by message",
@@ -357,6 +361,7 @@ fn described(hello: &HelloMessage) -> String {
     format!("`{name}`, protocol {}, {labels} messages, reset {reset}", hello.protocol)
 }
 
+/// Returns a time in milliseconds.
 fn shown(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }

@@ -125,5 +125,6 @@ fn constants(cx: &Ctx<'_>, condition: Term) -> Vec<Value> {
             Some(Value::Bool(_)) | None => (),
         }
     }
+    // The limit is chosen by feel: every value is tried in every field of its sort.
     found.into_iter().take(48).collect()
 }
