@@ -235,7 +235,7 @@ mod watch {
             for other in others {
                 kill_process(other, Signal::KILL).ok();
             }
-            // The pause is chosen by feel: the processes need a moment to be gone.
+            // 1 ms, so that the loop does not keep a processor busy. No reason for the number is recorded.
             std::thread::sleep(Duration::from_millis(1));
         }
     }
