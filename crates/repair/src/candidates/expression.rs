@@ -238,7 +238,7 @@ fn whole_values(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &m
 }
 
 fn seen_values(cx: RewriteContext<'_>, expr: &Expr, ty: &str, found: &mut Vec<Rewrite>) {
-    // Eight values, chosen by feel, as in pins: a name that should be a constant is a rare mistake.
+    // At most eight observed values, as in pins. No reason for the number is recorded.
     let seen: Vec<&String> = cx.failure.values_of(ty).take(8).collect();
     let bits = 6.0 + choice_bits(seen.len());
     found.extend(seen.into_iter().map(|text| Rewrite::of(expr.span, text.clone(), bits)));

@@ -131,8 +131,8 @@ impl Site<'_> {
             self.add_all(found, all, &binding.value, "the matched value");
         }
         let conditions = self.conditions();
-        // Half the logarithm of the number of choices, as at other places with long lists: conditions are far
-        // from equally likely, so the full logarithm would price the usual ones out of the search.
+        // Half the logarithm of the number of choices, as at other places with long lists: with the whole of
+        // it, a long list would make each of its conditions dearer still.
         let bits = 4.0 + choice_bits(conditions.len()) / 2.0;
         for (condition, extra) in conditions {
             for rewrite in self.with_condition(&condition, bits + extra) {
@@ -182,8 +182,8 @@ impl Site<'_> {
             let mut texts: Vec<String> = neighbours(own.1).into_iter().chain(seen).collect();
             texts.retain(|text| text != own.1);
             for text in texts {
-                // Each bound costs a little, although they are one decision: two cases that are both off by
-                // one are less likely than one that is.
+                // Each bound costs something, although they are one decision: the more bounds move together,
+                // the dearer the candidate.
                 let rewrites = all.iter().map(|span| Rewrite::of(*span, text.clone(), 1.5)).collect();
                 let reason =
                     format!("`{}` is compared with `{text}` everywhere in `{}`", own.0, state.name.text);
@@ -230,8 +230,8 @@ impl Site<'_> {
                 all.push((text, bits));
             }
         };
-        // The sources in the order of their worth: the list is cut off at MAX_CONDITIONS, and a condition
-        // that two sources give keeps the first, cheaper price.
+        // The order of the sources matters: the list is cut off at MAX_CONDITIONS, and a condition that two
+        // sources give keeps the price of the first.
         for sibling in self.siblings() {
             let Some(guard) = &sibling.guard else { continue };
             let written = self.scope.written(guard);
@@ -297,7 +297,7 @@ impl Site<'_> {
             match ty.as_str() {
                 "int" => {
                     let literals = self.scope.literals.get("int").map_or(&[][..], Vec::as_slice);
-                    // Twelve values, chosen by feel: each is tried with six signs.
+                    // At most twelve values, each tried with six signs. No reason for the number is recorded.
                     for value in self.failure.values_of("int").chain(literals).take(12) {
                         for sign in ["==", "!=", "<", "<=", ">", ">="] {
                             all.push((format!("{written} {sign} {value}"), 3.0));
@@ -727,8 +727,8 @@ pub(super) fn new_assignments(
         let bits = 4.0 + choice_bits(values.len()) / 2.0;
         all.extend(values.into_iter().map(|value| (var.name.clone(), value, bits)));
     }
-    // A model with many variables offers many assignments, most of them nonsense. Together they must not come
-    // before all edits of other kinds.
+    // The more assignments there are in all, the dearer each of them: otherwise those of a model with many
+    // variables would come before the edits of other kinds.
     let spread = choice_bits(all.len()) / 4.0;
     all.iter_mut().for_each(|(_, _, bits)| *bits += spread);
     all
@@ -750,7 +750,7 @@ fn values_for(
         }
     };
     let elsewhere = scope.assigned.get(name).into_iter().flatten();
-    // As for conditions: the best sources first, because the list is cut off at MAX_VALUES.
+    // The order of the sources decides what is kept, because the list is cut off at MAX_VALUES.
     elsewhere
         .filter(|other: &&WrittenExpr| scope.is_in_scope(other, fields))
         .for_each(|it| add(it.text.clone()));
@@ -770,7 +770,7 @@ fn values_for(
                 add(format!("{written} + {field}"));
                 add(format!("{written} - {field}"));
             }
-            // Six values, chosen by feel: the observed ones come first.
+            // At most six observed values. No reason for the number is recorded.
             failure.values_of("int").take(6).cloned().for_each(&mut add);
         }
         collection if collection.starts_with("list<") || collection.starts_with("set<") => {
