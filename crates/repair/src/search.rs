@@ -213,7 +213,8 @@ impl<'r> Search<'r> {
         if failing.is_empty() {
             return Err(RepairError::NothingFails);
         }
-        // The soonest failure comes first, because there the belief is still small and few labels can matter.
+        // The soonest failure comes first: `failures_of` looks at them in this order and keeps the first of
+        // each kind.
         failing.sort_by_key(|&at| judged[at].forbidden_at);
         allowed.sort_by_key(|&at| judged[at].steps);
         let has_unspecified = judged.iter().any(|judged| judged.unspecified_at.is_some());

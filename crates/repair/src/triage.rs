@@ -110,8 +110,7 @@ pub fn triage(sts: &Sts, record: &Record) -> Vec<TriageFact> {
     let Some(failed) = runs.iter().find(|run| run.failure.is_some()) else { return Vec::new() };
     let Some(explanation) = &failed.failure else { return Vec::new() };
     let mut facts = Vec::new();
-    // The order in which people read them: the difference, then what the same input did elsewhere, then what
-    // narrows it down.
+    // First the difference, then what the same input did elsewhere, then what narrows it down.
     facts.push(shared_difference(&runs, explanation));
     let input = failed.last_input();
     if let Some(input) = &input {
@@ -212,7 +211,7 @@ fn answered(runs: &[ToldRun<'_>], transition: &str) -> TriageFact {
     let times: usize = counts.iter().map(|(taken, _)| taken).sum();
     let answered: usize = counts.iter().map(|(_, answered)| answered).sum();
     let transition = transition.to_owned();
-    // Without any good answer it matters how often the input was tried; otherwise, how often it went well.
+    // Without any good answer, `times` counts all tries; otherwise only the good answers are told.
     if answered == 0 {
         return TriageFact::NeverAnswered { transition, times };
     }
