@@ -346,8 +346,8 @@ impl ConcurrentCampaign<'_, '_, '_> {
             if let RoundVerdict::Failed(cause) = verdict {
                 let failure =
                     ClientFailure { run: number, history, cause, reproduced: 0, of: 0, workload: None };
-                // Repeated first: the rate says how often a smaller workload has to be tried before "it
-                // passes" means something.
+                // Repeated first: shrinking takes the number of its tries from the rate that is measured
+                // here.
                 let mut failure = self.repeat(&plan, failure);
                 if self.config.shrinks {
                     self.shrink(plan, &mut failure);
