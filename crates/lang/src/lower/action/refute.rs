@@ -176,7 +176,8 @@ impl KnownFacts<'_> {
 
     /// Returns whether `inner`, which must not hold, is known to hold.
     fn implies(&self, inner: Term) -> bool {
-        // Only equations: negated comparisons are comparisons in normal form, and were assumed above.
+        // Only equations. In normal form the negation of a comparison of numbers is a comparison, and was
+        // assumed above.
         let TermNode::Eq(a, b) = *self.pool.node(inner) else { return false };
         let is_known = |term: &Term, value: &Value| {
             self.about.get(term).is_some_and(|about| about.value.as_ref() == Some(value))
