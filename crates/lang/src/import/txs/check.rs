@@ -400,10 +400,18 @@ impl BehaviourChecker<'_> {
                     }
                 };
                 let (sorts, what) = self.with_further(name, sorts, offer, reach);
-                self.check_offers(&offer.values, &sorts, offer.span, &what, scope);
-                BehaviourEnding::Never
+                let outer = scope.clone();
+                let (values, ending) = offer.split_values();
+                self.check_offers(values, &sorts, offer.span, &what, scope);
+                match offer.exit {
+                    Some(_) => BehaviourEnding::Exit(self.exit_values(ending, &outer, scope)),
+                    None => BehaviourEnding::Never,
+                }
             }
-            OfferedOn::Exit => BehaviourEnding::Exit(self.exit_values(&offer.values, scope)),
+            OfferedOn::Exit => {
+                let outer = scope.clone();
+                BehaviourEnding::Exit(self.exit_values(&offer.values, &outer, scope))
+            }
             on => {
                 if !offer.values.is_empty() {
                     self.sink
@@ -437,7 +445,7 @@ impl BehaviourChecker<'_> {
         let rest: usize = offer.with.iter().map(|(_, n)| n).sum();
         let mut all = Vec::new();
         let mut names: Vec<&str> = Vec::new();
-        let first = offer.values.len().saturating_sub(rest);
+        let first = offer.split_values().0.len().saturating_sub(rest);
         for (name, n) in std::iter::once((name, first)).chain(offer.with.iter().map(|(name, n)| (name, *n))) {
             let own = self.channel_sorts(name, reach).unwrap_or_default();
             if names.contains(&&*name.text) {
@@ -507,10 +515,10 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    /// The sorts of the values of an `EXIT`.
-    fn exit_values(&mut self, offered: &[OfferedValue], scope: &mut Scope) -> Vec<Sort> {
+    /// Returns the sorts of the values of an `EXIT`. Those that are given are about the names of `outer`; those that
+    /// are taken are added to `scope`.
+    fn exit_values(&mut self, offered: &[OfferedValue], outer: &Scope, scope: &mut Scope) -> Vec<Sort> {
         let mut sorts = Vec::with_capacity(offered.len());
-        let outer = scope.clone();
         for one in offered {
             sorts.push(match one {
                 OfferedValue::Take(var) => match self.exit_sort(var) {
@@ -521,7 +529,7 @@ impl BehaviourChecker<'_> {
                     Err(_) => Sort::Int,
                 },
                 OfferedValue::Give(value) => {
-                    let term = self.typing().infer(value, None, &outer);
+                    let term = self.typing().infer(value, None, outer);
                     term.map_or(Sort::Int, |term| self.pool.sort(term).base())
                 }
             });
