@@ -27,6 +27,7 @@ mod control;
 mod ends;
 mod goal;
 mod lexer;
+mod overload;
 mod parse;
 mod part;
 mod system;

@@ -533,6 +533,89 @@ fn an_exit_may_be_part_of_a_communication() {
 }
 
 #[test]
+fn functions_of_one_name_are_told_by_the_sorts_of_values() {
+    // Fields and constructors of one name, values of values, and functions that call themselves, each with its own name
+    // shared.
+    let text = |value: &str| {
+        format!(
+            "TYPEDEF Word ::= None | Word {{ value :: Int }} ENDDEF
+             TYPEDEF Note ::= None | Note {{ value :: Word; more :: Note }} ENDDEF
+             TYPEDEF Truths ::= NoTruths | Truths {{ value :: Bool; more :: Truths }} ENDDEF
+             FUNCDEF size (n :: Note) :: Int ::= IF isNone(n) THEN 0 ELSE 1 + size(more(n)) FI ENDDEF
+             FUNCDEF size (t :: Truths) :: Int ::= IF isNoTruths(t) THEN 0 ELSE 1 + size(more(t)) FI ENDDEF
+             FUNCDEF first (n :: Note) :: Bool ::= value(value(n)) == 1 ENDDEF
+             FUNCDEF first (t :: Truths) :: Bool ::= value(t) ENDDEF
+             CHANDEF C ::= A, B, C, D :: Int ENDDEF
+             MODELDEF M ::= CHAN IN A CHAN OUT C BEHAVIOUR A ? a >-> C ! {value} >-> STOP ENDDEF"
+        )
+    };
+    for (value, is) in [
+        ("size(Note(Word(a), Note(None, None)))", 2),
+        ("size(Truths(True, NoTruths))", 1),
+        ("IF first(Note(Word(a), None)) THEN 1 ELSE 0 FI", 1),
+        ("IF first(Truths(a == 2, NoTruths)) THEN 1 ELSE 0 FI", 0),
+        ("IF None == Word(a) THEN 1 ELSE 0 FI", 0),
+        ("IF Word(a) <> None THEN 1 ELSE 0 FI", 1),
+        ("size(IF a == 1 THEN None ELSE Note(None, None) FI)", 0),
+        ("LET n = Note(None, None) IN size(n) NI", 1),
+        ("value(value(LET n = Note(Word(a), None) IN n NI)) + 4", 5),
+    ] {
+        let model = loaded_model(&text(value));
+        assert!(can(&model, &[("A", int(1)), ("C", int(is))]), "{value}");
+        assert!(!can(&model, &[("A", int(1)), ("C", int(is + 1))]), "{value}");
+    }
+    for (value, says) in [
+        ("IF None == None THEN 1 ELSE 0 FI", "it is unclear which `None` is meant here"),
+        ("size(a)", "there is no function `size(Int)`"),
+        ("size(None) + size(b)", "no variable, constant or constructor `b`"),
+    ] {
+        let (sources, loaded) = load_text("m.txs", &text(value));
+        let findings = render(&sources, &loaded.diagnostics);
+        assert!(loaded.model.is_none() && findings.contains(says), "{findings}");
+        assert_eq!(loaded.diagnostics.len(), 1, "{findings}");
+    }
+}
+
+#[test]
+fn processes_of_one_name_are_told_by_their_channels_and_parameters() {
+    let text = |call: &str| {
+        format!(
+            "CHANDEF Chans ::= A, B :: Int; C, D :: Int; E :: Int # Int ENDDEF
+             PROCDEF p [ X, Y :: Int ] (n :: Int) ::= X ? x >-> Y ! n >-> p [X, Y] (n + 1) ENDDEF
+             PROCDEF p [ X, Y :: Int ] (b :: Bool) ::= X ? x >-> p [X, Y] (IF b THEN 10 ELSE 20 FI) ENDDEF
+             PROCDEF p [ X :: Int; Y :: Int # Int ] (n :: Int) ::= X ? x >-> Y ! x ! n >-> STOP ENDDEF
+             STAUTDEF p [ X, Y :: Int ] () ::= STATE s VAR n :: Int INIT s {{ n := 7 }}
+                 TRANS s -> X ? x {{ n := n + x }} -> s s -> Y ! n -> s ENDDEF
+             MODELDEF M ::= CHAN IN A, B CHAN OUT C, D, E BEHAVIOUR {call} ENDDEF"
+        )
+    };
+    let both = |a: i64, b: i64| vec![Value::int(a), Value::int(b)];
+    for (call, trace) in [
+        ("p [A, C] (1)", vec![("A", int(0)), ("C", int(1)), ("A", int(0)), ("C", int(2))]),
+        ("p [A, C] (1 > 2)", vec![("A", int(0)), ("A", int(0)), ("C", int(20))]),
+        ("p [A, E] (3)", vec![("A", int(0)), ("E", both(0, 3))]),
+        ("p [A, C] ()", vec![("A", int(1)), ("C", int(8)), ("C", int(8))]),
+        ("stdi_p [A, C] ()", vec![("A", int(1)), ("C", int(8)), ("C", int(8))]),
+    ] {
+        assert!(can(&loaded_model(&text(call)), &trace), "{call}");
+    }
+    for (call, says) in [
+        ("p [A, C] (\"x\")", "no process `p` has these channels and parameters"),
+        ("p [A] ()", "no process `p` has these channels and parameters"),
+        ("p [A, X] (1)", "it is unclear which process `p` is meant here"),
+        ("stdi_q [A, C] ()", "there is no process `stdi_q`"),
+    ] {
+        let (sources, loaded) = load_text("m.txs", &text(call));
+        let findings = render(&sources, &loaded.diagnostics);
+        assert!(loaded.model.is_none() && findings.contains(says), "{findings}");
+    }
+    let twice = "PROCDEF stdi_p [ A :: Int ] () ::= STOP ENDDEF
+        STAUTDEF p [ A :: Int ] () ::= STATE s INIT s ENDDEF";
+    let (_, loaded) = load_text("m.txs", &format!("{twice} {}", behaving("STOP")));
+    assert!(loaded.diagnostics.iter().any(|finding| finding.code == Code::DuplicateName));
+}
+
+#[test]
 fn a_function_that_calls_a_circle_is_not_in_it() {
     let text = "FUNCDEF f (x :: Int) :: Int ::= g(x) ENDDEF\n\
                 FUNCDEF g (x :: Int) :: Int ::= h(x) ENDDEF\n\

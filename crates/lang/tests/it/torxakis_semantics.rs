@@ -741,20 +741,32 @@ fn text(b: &Beh) -> String {
         }
         Beh::Let(name, v, body) => format!("LET {name} = {} IN {} NI", val_text(v), text(body)),
         Beh::Call(proc, args) => {
-            let args: Vec<String> = args.iter().map(val_text).collect();
-            format!("p{proc} [A, B, C, D, E] ({})", args.join(", "))
+            let args: Vec<String> = args.iter().map(|v| format!("same({})", val_text(v))).collect();
+            format!("p [A, B, C, D, E] ({})", parameters(*proc, [&args[0], &args[1], "True"]).join(", "))
         }
+    }
+}
+
+/// The parameters of a process. All processes have one name, so these say which one is meant.
+fn parameters(proc: usize, [number, truth, more]: [&str; 3]) -> Vec<&str> {
+    match proc {
+        0 => vec![number, truth],
+        1 => vec![truth, number],
+        _ => vec![number, truth, more],
     }
 }
 
 fn whole_text(procs: &[Proc], model: &Beh) -> String {
     let heading = "A :: Int; B :: Bool; C; D :: Int # Bool; E :: Int";
     let mut all = format!("CHANDEF Chans ::= {heading} ENDDEF\n");
+    for sort in ["Int", "Bool"] {
+        writeln!(all, "FUNCDEF same (it :: {sort}) :: {sort} ::= it ENDDEF").expect("text");
+    }
     for (at, proc) in procs.iter().enumerate() {
         let exit = if proc.exits { "EXIT Int " } else { "" };
         let body = text(&proc.body);
-        writeln!(all, "PROCDEF p{at} [ {heading} ] (x :: Int; b :: Bool) {exit}::=\n  {body}\nENDDEF")
-            .expect("text");
+        let params = parameters(at, ["x :: Int", "b :: Bool", "more :: Bool"]).join("; ");
+        writeln!(all, "PROCDEF p [ {heading} ] ({params}) {exit}::=\n  {body}\nENDDEF").expect("text");
     }
     write!(all, "MODELDEF M ::= CHAN IN A, B CHAN OUT C, D, E BEHAVIOUR\n  {}\nENDDEF\n", text(model))
         .expect("text");

@@ -472,9 +472,9 @@ impl<'a> Stepper<'a> {
             match &self.behaviour(id).kind {
                 // Calls and constant guards take no step of their own, so they are unfolded until an operator or an
                 // action is at the front.
-                BehaviourKind::Call { process, channels, args } => {
+                BehaviourKind::Call { channels, args, .. } => {
                     self.called = Some(self.behaviour(id).span);
-                    (id, scope, wiring) = self.unfold_call(process, channels, args, &scope, &wiring)?;
+                    (id, scope, wiring) = self.unfold_call(id, channels, args, &scope, &wiring)?;
                 }
                 BehaviourKind::Guard(guard, next) => {
                     let guard = self.type_expression(|typing| typing.check(guard, Sort::Bool, &scope))?;
@@ -528,13 +528,13 @@ impl<'a> Stepper<'a> {
     /// Returns the body of a called process, with its parameters and channels in scope.
     fn unfold_call(
         &mut self,
-        process: &Name,
+        call: BehaviourId,
         channels: &[Name],
         args: &[super::tree::TxsExpr],
         scope: &Scope,
         wiring: &ChannelWiring,
     ) -> Result<(BehaviourId, Scope, ChannelWiring), NoPart> {
-        let &at = self.interface.processes.get(&process.text).ok_or(NoPart::Broken)?;
+        let &at = self.interface.called.get(&call).ok_or(NoPart::Broken)?;
         let (process, signature) = (&self.spec.processes[at], &self.interface.signatures[at]);
         let mut inner = Scope::new();
         for ((param, &sort), arg) in process.params.iter().zip(&signature.params).zip(args) {

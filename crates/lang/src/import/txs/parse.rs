@@ -436,7 +436,8 @@ impl TxsReader<'_> {
         let body = self.parse_behaviour()?;
         self.expect_word("ENDDEF")?;
         let shown = name.text.clone();
-        self.spec.processes.push(ProcDef { name, shown, channels, params, exit, body });
+        let is_automaton = false;
+        self.spec.processes.push(ProcDef { name, shown, channels, params, exit, body, is_automaton });
         Ok(())
     }
 

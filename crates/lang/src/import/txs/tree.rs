@@ -66,6 +66,8 @@ pub(super) struct ProcDef {
     pub(super) params: Vec<VarDef>,
     pub(super) exit: ExitDef,
     pub(super) body: BehaviourId,
+    /// True if it starts an automaton, which may also be called `stdi_name`.
+    pub(super) is_automaton: bool,
 }
 
 /// The declared ways in which a process may end.
