@@ -218,7 +218,8 @@ impl CliCommand {
 /// A model file and the constants to override.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct ModelArgs {
-    /// The model file: `.iox`, `.as`, RALib `.xml`, `.xlia`, `.txs`, or a machine in `.dot`, `.kiss`, `.txt` or `.fsm`.
+    /// The model file: `.iox`, `.as`, RALib `.xml`, `.xlia`, `.txs` (several as `a.txs+b.txs`), or a machine in `.dot`,
+    /// `.kiss`, `.txt` or `.fsm`.
     pub file: String,
     /// Sets a constant of the model; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]

@@ -12,7 +12,7 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
     after_help = "Examples:\n  ioxide check examples/adder.iox\n  ioxide check --deep examples/brp/*.iox"
 )]
 pub struct CheckArgs {
-    /// The model files.
+    /// The model files. TorXakis files without a `MODELDEF` are read with each of the others.
     #[arg(required = true)]
     pub files: Vec<String>,
     /// Sets a constant of the models; can be repeated.

@@ -110,10 +110,21 @@ pub fn load_model(path: &str, set: &[String]) -> Result<(Sources, Model), CliErr
     Ok((sources, seen_through(model, set)?))
 }
 
+/// Returns the files that `path` names: one, or several with `+` between them.
+pub fn files_of(path: &str) -> Vec<&str> {
+    // A file that is there comes first, whatever it is called.
+    if Path::new(path).exists() { vec![path] } else { ioxide_lang::joined_paths(path) }
+}
+
 /// Adds the text at `path`, and those it is made of.
 pub fn add_source(sources: &mut Sources, path: &str) -> Result<FileId, CliError> {
     limit::reading(|| {
-        let file = sources.add(path, read_model(path)?);
+        let paths = files_of(path);
+        let file = sources.add(paths[0], read_model(paths[0])?);
+        for other in &paths[1..] {
+            let other = sources.add(*other, read_model(other)?);
+            sources.join(file, other);
+        }
         ioxide_lang::gather(sources, file, &mut |path| regular(path).map_err(|error| error.to_string()));
         Ok(file)
     })

@@ -155,7 +155,7 @@ pub(crate) fn load_into(
         Some("as") => import::action::load_action_system(&source.text, file, options, sink),
         Some("xml") => import::ralib::load_ralib(&source.text, file, options, sink),
         Some("xlia") => import::xlia::load_xlia(&source.text, file, options, sink),
-        Some("txs") => import::txs::load_torxakis(&source.text, file, options, sink),
+        Some("txs") => import::txs::load_torxakis(sources, file, options, sink),
         other => match other.and_then(MachineFormat::from_extension) {
             Some(form) => import::machine::load_machine(source, file, form, options, sink),
             None => Err(sink.report(unknown_format(other, file))),
@@ -181,6 +181,27 @@ fn options_as_text(options: &LoadOptions, name: &str) -> Option<LoadOptions> {
 #[must_use]
 pub fn is_model(name: &str) -> bool {
     matches!(extension(name), Some("iox" | "as" | "xml" | "xlia" | "txs")) || machine_form(name).is_some()
+}
+
+/// Returns the paths of the files that `path` names: several TorXakis files with `+` between them are one model.
+#[must_use]
+pub fn joined_paths(path: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (end, _) in path.match_indices('+').chain([(path.len(), "")]) {
+        // A name may hold a `+` of its own, so a path ends only behind its extension.
+        if extension(&path[start..end]) == Some("txs") {
+            found.push(&path[start..end]);
+            start = end + 1;
+        }
+    }
+    if found.len() > 1 && start > path.len() { found } else { vec![path] }
+}
+
+/// Returns whether the text of a file called `name` only declares things for the models of other files.
+#[must_use]
+pub fn only_declares(name: &str, text: &str) -> bool {
+    extension(name) == Some("txs") && !import::txs::has_model(text)
 }
 
 /// Returns the format of the finite state machine in files called `name`; `None` for other files.

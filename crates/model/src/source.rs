@@ -1,5 +1,7 @@
 //! Source texts and places in them. Line and column exist only here.
 
+use std::collections::BTreeMap;
+
 use crate::index::IndexVec;
 
 crate::index! { /// A text held by [`Sources`].
@@ -71,6 +73,8 @@ pub struct Sources {
     files: IndexVec<FileId, SourceFile>,
     /// Names of texts that are referred to but not present, each with the reason.
     missing: Vec<(String, String)>,
+    /// The texts that are read as one with another, by that other.
+    joined: BTreeMap<FileId, Vec<FileId>>,
 }
 
 impl Sources {
@@ -89,6 +93,17 @@ impl Sources {
     pub fn replace_text(&mut self, file: FileId, text: impl Into<String>) {
         let name = std::mem::take(&mut self.files[file].name);
         self.files[file] = SourceFile::new(name, text.into());
+    }
+
+    /// Declares that `other` is read as one text with `file`, behind it and behind those joined before.
+    pub fn join(&mut self, file: FileId, other: FileId) {
+        self.joined.entry(file).or_default().push(other);
+    }
+
+    /// Returns the texts that are read as one with `file`, without `file`.
+    #[must_use]
+    pub fn joined(&self, file: FileId) -> &[FileId] {
+        self.joined.get(&file).map_or(&[], Vec::as_slice)
     }
 
     /// Records the reason `why` there is no text called `name`.

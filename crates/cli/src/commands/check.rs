@@ -59,10 +59,11 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, CliError> {
     let mut sources = Sources::new();
     let mut results = Vec::new();
     let mut trouble = None;
-    for path in &args.files {
+    let models = models_of(&args.files);
+    for path in &models {
         match check_file(args, &halt, &mut sources, path) {
             Ok(checked) => results.push(checked),
-            Err(stop) if args.files.len() == 1 => return Err(stop),
+            Err(stop) if models.len() == 1 => return Err(stop),
             Err(stop) => {
                 exit::print_error(&stop);
                 trouble = Some(stop);
@@ -81,6 +82,23 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, CliError> {
         results.iter().try_for_each(write_file).unwrap_or_else(|error| exit::unheard(&error));
     }
     exit::status_after_output(overall_status(args, &halt, &results, trouble), told)
+}
+
+/// Returns the models to check. TorXakis files without a model belong to each of those that have one.
+fn models_of(files: &[String]) -> Vec<String> {
+    let is_shared = |file: &&String| {
+        file.ends_with(".txs")
+            && load::regular(file).is_ok_and(|text| ioxide_lang::only_declares(file, &text))
+    };
+    let (shared, models): (Vec<&String>, Vec<&String>) = files.iter().partition(is_shared);
+    if shared.is_empty() || !models.iter().any(|file| file.ends_with(".txs")) {
+        return files.to_vec();
+    }
+    let with_shared = |file: &String| {
+        let others = shared.iter().filter(|_| file.ends_with(".txs")).map(|other| other.as_str());
+        std::iter::once(file.as_str()).chain(others).collect::<Vec<&str>>().join("+")
+    };
+    models.into_iter().map(with_shared).collect()
 }
 
 /// Returns the exit status of the findings in all files.

@@ -35,7 +35,8 @@ pub fn run(args: &WatchArgs) -> Result<ExitStatus, CliError> {
     }
     interrupt::catch_interrupts();
     // A file that cannot be read now is a mistake; one that goes away later may come back.
-    args.files.iter().try_for_each(|file| load::read_model(file).map(drop))?;
+    let files = args.files.iter().flat_map(|file| load::files_of(file));
+    files.into_iter().try_for_each(|file| load::read_model(file).map(drop))?;
     let program = std::env::current_exe()
         .map_err(|error| CliError::usage(format!("cannot find this program: {error}")))?;
     let mut watcher = FileWatcher { args, program, seen: BTreeMap::new() };
@@ -151,7 +152,7 @@ impl FileWatcher<'_> {
     /// Returns the stamps of all files that are watched.
     fn looks(&self) -> BTreeMap<PathBuf, FileStamp> {
         let mut found = BTreeMap::new();
-        for file in &self.args.files {
+        for file in self.args.files.iter().flat_map(|file| load::files_of(file)) {
             for path in made_of(file) {
                 found.insert(path.clone(), file_stamp(&path));
             }

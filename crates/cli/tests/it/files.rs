@@ -306,3 +306,53 @@ fn a_place_that_cannot_be_written_to_is_named() {
     }
     assert_eq!(fs::read_to_string(&file).expect("there"), "a file, not a folder");
 }
+
+/// A model, and what it uses in a file of its own.
+fn torxakis_files(folder: &str) -> (String, String) {
+    let (model, shared) = (format!("{folder}/model.txs"), format!("{folder}/shared.txs"));
+    let text = "MODELDEF M ::= CHAN IN In CHAN OUT Out BEHAVIOUR echo [In, Out] () ENDDEF\n";
+    fs::write(&model, text).expect("written");
+    let text = "CHANDEF C ::= In, Out :: Int ENDDEF\n\
+                PROCDEF echo [In, Out :: Int] () ::= In ? x >-> Out ! x + 1 >-> echo [In, Out] () ENDDEF\n";
+    fs::write(&shared, text).expect("written");
+    (model, shared)
+}
+
+#[test]
+fn torxakis_models_are_checked_with_the_files_they_need() {
+    let (_folder, path) = folder();
+    let (model, shared) = torxakis_files(&path);
+    for files in [vec![&*model, &*shared], vec![&shared, &model], vec![&shared, METER, &model]] {
+        let (text, code) = ioxide(&[vec!["check"], files].concat());
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains(&format!("{model}+{shared}: ok")), "{text}");
+    }
+    // Alone, each says what it lacks; and models that stand alone are not mixed.
+    assert!(ioxide(&["check", &model]).0.contains("there is no channel `In`"));
+    assert!(ioxide(&["check", &shared]).0.contains("no `MODELDEF`"));
+    let (text, code) = ioxide(&["check", "corpus/models/txs/door.txs", "corpus/models/txs/queue.txs"]);
+    assert_eq!(code, 0, "{text}");
+}
+
+#[test]
+fn joined_files_are_a_model_wherever_one_is_taken() {
+    let (_folder, path) = folder();
+    let (model, shared) = torxakis_files(&path);
+    let whole = format!("{model}+{shared}");
+    let report = format!("{path}/runs");
+    let sut = format!("model:{whole}");
+    let (text, code) =
+        ioxide(&["test", &whole, "--sut", &sut, "--runs", "2", "--seed", "1", "--report", &report]);
+    assert_eq!(code, 0, "{text}");
+    for args in [
+        &["replay", &*report, "--sut", &sut][..],
+        &["conform", &whole, &whole],
+        &["show", &whole],
+        &["watch", &whole, "--rounds", "1"],
+    ] {
+        let (text, code) = ioxide(args);
+        assert_eq!(code, 0, "{args:?}: {text}");
+    }
+    let (text, code) = ioxide(&["show", &format!("{model}+{path}/none.txs")]);
+    assert!(code == 2 && text.contains("none.txs"), "{text}");
+}

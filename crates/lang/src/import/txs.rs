@@ -15,9 +15,9 @@
 //!
 //! A communication on several channels at once, `A ! 1 | B ? x`, is a message of its own, `A_B`, with the fields of all
 //! of them: `A_v1`, `B_v1`. In a composition the sides agree on the channels they share, and each adds those of its
-//! own.
+//! own. What `HIDE` takes from it, and an `EXIT` that something accepts, are values that only the sides know.
 //!
-//! *Lacks* mappers, communications that are input and output at once or only partly hidden, and functions that end for
+//! *Lacks* mappers, communications that are input and output at once, and functions that end for
 //! other reasons than descending on a part of a value; all of them are refused at their place.
 
 mod check;
@@ -27,6 +27,7 @@ mod control;
 mod ends;
 mod goal;
 mod lexer;
+mod overload;
 mod parse;
 mod part;
 mod system;
@@ -36,9 +37,10 @@ mod words;
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::source::{FileId, Span};
+use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
+use self::lexer::Lexeme;
 use self::system::TxsMeaning;
 use self::tree::{ModelDef, Specification};
 use crate::LoadOptions;
@@ -47,14 +49,24 @@ use crate::sink::{FindingSink, Reported};
 /// The name under which `--set` chooses one of several models.
 const MODEL: &str = "MODEL";
 
-/// The model of a TorXakis text.
+/// Returns whether a text declares a model.
+pub(crate) fn has_model(text: &str) -> bool {
+    let file = ioxide_model::index::Idx::new(0);
+    let tokens = lexer::lex(text, file, &mut FindingSink::default());
+    tokens.iter().any(|token| matches!(&token.lexeme, Lexeme::Word(word) if word == "MODELDEF"))
+}
+
+/// The model of a TorXakis text, and of those that are joined to it: their definitions are those of one text.
 pub(crate) fn load_torxakis(
-    text: &str,
+    sources: &Sources,
     file: FileId,
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let spec = parse::parse_specification(text, file, sink);
+    let mut spec = Specification::default();
+    for &file in std::iter::once(&file).chain(sources.joined(file)) {
+        spec = parse::parse_specification(&sources.file(file).text, file, spec, sink);
+    }
     sink.check()?;
     let (words, pool) = words::vocabulary(&spec, options, sink);
     sink.check()?;

@@ -4,10 +4,12 @@ use std::fmt::Write;
 
 use crate::common::torxakis::{Action, label};
 use crate::common::{files, load_file, load_text, render, root};
+use ioxide_lang::LoadedText;
 use ioxide_model::code::Code;
 use ioxide_model::concrete;
 use ioxide_model::diag::Severity;
 use ioxide_model::label::Label;
+use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::{DataValue, Value};
 
@@ -94,12 +96,12 @@ fn constants_are_set_and_models_chosen_from_outside() {
         MODELDEF One ::= CHAN IN CHAN OUT Out BEHAVIOUR Out ! max >-> STOP ENDDEF
         MODELDEF Two ::= CHAN IN CHAN OUT Out BEHAVIOUR Out ! max + max >-> STOP ENDDEF";
     let load = |overrides: &[(&str, &str)]| {
-        let mut sources = ioxide_model::source::Sources::new();
+        let mut sources = Sources::new();
         let file = sources.add("m.txs", text);
         let overrides = overrides.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
         ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::with_overrides(overrides))
     };
-    let code = |loaded: ioxide_lang::LoadedText| loaded.diagnostics[0].code;
+    let code = |loaded: LoadedText| loaded.diagnostics[0].code;
     assert_eq!(code(load(&[])), Code::TxsModel);
     assert_eq!(code(load(&[("MODEL", "Three")])), Code::TxsModel);
     assert_eq!(code(load(&[("MODEL", "One"), ("min", "1")])), Code::UnknownConstant);
@@ -430,12 +432,6 @@ fn communications_on_several_hidden_channels_are_one_step() {
         let findings = render(&sources, &loaded.diagnostics);
         assert!(loaded.model.is_none() && findings.contains(says), "`{says}`: {findings}");
     };
-    refused("HIDE [ M :: Int ] IN A ? x | M ! 1 >-> STOP NI", "", "only some channels are hidden");
-    refused(
-        "HIDE [ M :: Int ] IN ( A ? x | M ! 1 >-> STOP ) |[ M ]| ( M ? y >-> STOP ) NI",
-        "",
-        "only some channels",
-    );
     refused("A ? x | C ! 1 >-> STOP", "", "an input and an output at once");
     refused(
         "( A ? x | B ? y >-> STOP ) |[ A ]| ( A ? x | C ! 1 >-> STOP )",
@@ -451,6 +447,175 @@ fn communications_on_several_hidden_channels_are_one_step() {
 }
 
 #[test]
+fn some_channels_of_a_communication_may_be_hidden() {
+    let sides = |first: &str, second: &str| {
+        format!("HIDE [ M :: Int ] IN ( {first} >-> STOP ) |[ M ]| ( {second} >-> STOP ) NI")
+    };
+    // The same below a prefix, where control has both sides, and outermost, where each is a part.
+    for before in ["", "B ! 0 >-> "] {
+        let start: &[(&str, Vec<Value>)] = if before.is_empty() { &[] } else { &[("B", int(0))] };
+        let load = |behaviour: &str| loaded_model(&joint("", &format!("{before}( {behaviour} )")));
+        let can = |model: &Model, more: &[(&str, Vec<Value>)]| can(model, &[start, more].concat());
+        let model = load(&sides("A ? x | M ? m [[ m == (x + 1) ]]", "M ? y [[ y > 3 ]] >-> C ! y"));
+        assert!(can(&model, &[("A", int(3)), ("C", int(4))]));
+        assert!(!can(&model, &[("A", int(2))]), "the other side refuses the hidden value");
+        assert!(!can(&model, &[("A", int(3)), ("C", int(3))]));
+        // The guard says what the hidden value is.
+        let model = load(&sides("A ? x | M ? y [[ x == y ]]", "M ? z >-> C ! z"));
+        assert!(
+            can(&model, &[("A", int(3)), ("C", int(3))]) && !can(&model, &[("A", int(3)), ("C", int(2))])
+        );
+        // Nobody keeps the value: it is enough that there is one.
+        let model = load(&sides("A ? x | M ? y [[ x > y ]]", "M ? z [[ z > 7 ]]"));
+        assert!(model.sts.switches.iter().any(|switch| model.sts.gates[switch.gate].fields.len() == 1));
+    }
+    let nobody = "HIDE [ M :: Int ] IN A ? x | M ? y >-> C ! y >-> STOP NI";
+    let (_, loaded) = load_text("m.txs", &joint("", nobody));
+    assert!(loaded.diagnostics.iter().any(|finding| finding.code == Code::OpenHiddenField));
+}
+
+#[test]
+fn hidden_numbers_are_taken_with_the_job_and_given_back_with_its_result() {
+    let model = corpus_model("numbers");
+    let (job, result) = (
+        |n, v| ("Job", vec![Value::int(n), Value::int(v)]),
+        |n, v| ("Result", vec![Value::int(n), Value::int(v)]),
+    );
+    let (last, bye) = (|n| ("Last", int(n)), |n| ("Bye", int(n)));
+    assert!(can(&model, &[job(1, 5), job(2, 6), result(2, 12), result(1, 10), job(1, 0)]));
+    assert!(!can(&model, &[job(1, 5), job(1, 6)]), "the number is taken");
+    assert!(!can(&model, &[job(4, 5)]) && !can(&model, &[job(1, 5), result(2, 10)]));
+    assert!(can(&model, &[job(1, 5), last(7), bye(8), result(1, 10)]));
+    assert!(can(&model, &[last(7), last(8), bye(9), bye(8)]) && !can(&model, &[last(7), bye(7)]));
+    assert!(!can(&model, &[last(7), last(8), job(1, 1)]), "both have ended");
+}
+
+#[test]
+fn an_exit_may_be_part_of_a_communication() {
+    for (behaviour, channel, value, after) in [
+        ("( A ? x | EXIT ! 5 ) >>> ACCEPT ? y IN C ! y >-> STOP NI", "A", 1, 5),
+        ("( EXIT ! 5 | A ? x | ISTEP [[ x == 1 ]] ) >>> ACCEPT ? y IN C ! y >-> STOP NI", "A", 1, 5),
+        // Both sides end at once, and each says something.
+        (
+            "( ( A ? x | EXIT ! 5 ) ||| ( B ? x >-> EXIT ? y :: Int ) ) >>> ACCEPT ? z IN C ! z >-> STOP NI",
+            "B",
+            1,
+            -1,
+        ),
+        // Two exits with values of their own, in one step.
+        (
+            "( ( A ? x | EXIT ! 5 ) >>> ACCEPT ? y IN C ! y >-> STOP NI ) |[ A ]| \
+             ( ( A ? x | EXIT ! 6 ) >>> ACCEPT ? y IN D ! y >-> STOP NI )",
+            "A",
+            1,
+            5,
+        ),
+        ("A ? x | ISTEP >-> ISTEP >-> C ! 5 >-> STOP", "A", 1, 5),
+    ] {
+        for text in [behaviour.to_owned(), format!("D ! 0 >-> ( {behaviour} )")] {
+            let start: &[(&str, Vec<Value>)] = if text == behaviour { &[] } else { &[("D", int(0))] };
+            let model = loaded_model(&joint("", &text));
+            let can = |more: &[(&str, Vec<Value>)]| can(&model, &[start, more].concat());
+            let first = (channel, int(value));
+            assert!(can(std::slice::from_ref(&first)), "{text}");
+            if after >= 0 {
+                assert!(can(&[first.clone(), ("C", int(after))]), "{text}");
+            } else {
+                assert!(can(&[first.clone(), ("A", int(3)), ("C", int(5))]), "{text}");
+                assert!(!can(&[("A", int(3))]), "the other side does not end yet: {text}");
+            }
+            assert!(!can(&[first, ("C", int(6))]), "{text}");
+        }
+    }
+    let both = "( ( A ? x | EXIT ! 5 ) >>> ACCEPT ? y IN C ! y >-> STOP NI ) |[ A ]| \
+        ( ( A ? x | EXIT ! 6 ) >>> ACCEPT ? y IN D ! y >-> STOP NI )";
+    assert!(can(&loaded_model(&joint("", both)), &[("A", int(1)), ("D", int(6)), ("C", int(5))]));
+}
+
+#[test]
+fn functions_of_one_name_are_told_by_the_sorts_of_values() {
+    // Fields and constructors of one name, values of values, and functions that call themselves, each with its own name
+    // shared.
+    let text = |value: &str| {
+        format!(
+            "TYPEDEF Word ::= None | Word {{ value :: Int }} ENDDEF
+             TYPEDEF Note ::= None | Note {{ value :: Word; more :: Note }} ENDDEF
+             TYPEDEF Truths ::= NoTruths | Truths {{ value :: Bool; more :: Truths }} ENDDEF
+             FUNCDEF size (n :: Note) :: Int ::= IF isNone(n) THEN 0 ELSE 1 + size(more(n)) FI ENDDEF
+             FUNCDEF size (t :: Truths) :: Int ::= IF isNoTruths(t) THEN 0 ELSE 1 + size(more(t)) FI ENDDEF
+             FUNCDEF first (n :: Note) :: Bool ::= value(value(n)) == 1 ENDDEF
+             FUNCDEF first (t :: Truths) :: Bool ::= value(t) ENDDEF
+             CHANDEF C ::= A, B, C, D :: Int ENDDEF
+             MODELDEF M ::= CHAN IN A CHAN OUT C BEHAVIOUR A ? a >-> C ! {value} >-> STOP ENDDEF"
+        )
+    };
+    for (value, is) in [
+        ("size(Note(Word(a), Note(None, None)))", 2),
+        ("size(Truths(True, NoTruths))", 1),
+        ("IF first(Note(Word(a), None)) THEN 1 ELSE 0 FI", 1),
+        ("IF first(Truths(a == 2, NoTruths)) THEN 1 ELSE 0 FI", 0),
+        ("IF None == Word(a) THEN 1 ELSE 0 FI", 0),
+        ("IF Word(a) <> None THEN 1 ELSE 0 FI", 1),
+        ("size(IF a == 1 THEN None ELSE Note(None, None) FI)", 0),
+        ("LET n = Note(None, None) IN size(n) NI", 1),
+        ("value(value(LET n = Note(Word(a), None) IN n NI)) + 4", 5),
+    ] {
+        let model = loaded_model(&text(value));
+        assert!(can(&model, &[("A", int(1)), ("C", int(is))]), "{value}");
+        assert!(!can(&model, &[("A", int(1)), ("C", int(is + 1))]), "{value}");
+    }
+    for (value, says) in [
+        ("IF None == None THEN 1 ELSE 0 FI", "it is unclear which `None` is meant here"),
+        ("size(a)", "there is no function `size(Int)`"),
+        ("size(None) + size(b)", "no variable, constant or constructor `b`"),
+    ] {
+        let (sources, loaded) = load_text("m.txs", &text(value));
+        let findings = render(&sources, &loaded.diagnostics);
+        assert!(loaded.model.is_none() && findings.contains(says), "{findings}");
+        assert_eq!(loaded.diagnostics.len(), 1, "{findings}");
+    }
+}
+
+#[test]
+fn processes_of_one_name_are_told_by_their_channels_and_parameters() {
+    let text = |call: &str| {
+        format!(
+            "CHANDEF Chans ::= A, B :: Int; C, D :: Int; E :: Int # Int ENDDEF
+             PROCDEF p [ X, Y :: Int ] (n :: Int) ::= X ? x >-> Y ! n >-> p [X, Y] (n + 1) ENDDEF
+             PROCDEF p [ X, Y :: Int ] (b :: Bool) ::= X ? x >-> p [X, Y] (IF b THEN 10 ELSE 20 FI) ENDDEF
+             PROCDEF p [ X :: Int; Y :: Int # Int ] (n :: Int) ::= X ? x >-> Y ! x ! n >-> STOP ENDDEF
+             STAUTDEF p [ X, Y :: Int ] () ::= STATE s VAR n :: Int INIT s {{ n := 7 }}
+                 TRANS s -> X ? x {{ n := n + x }} -> s s -> Y ! n -> s ENDDEF
+             MODELDEF M ::= CHAN IN A, B CHAN OUT C, D, E BEHAVIOUR {call} ENDDEF"
+        )
+    };
+    let both = |a: i64, b: i64| vec![Value::int(a), Value::int(b)];
+    for (call, trace) in [
+        ("p [A, C] (1)", vec![("A", int(0)), ("C", int(1)), ("A", int(0)), ("C", int(2))]),
+        ("p [A, C] (1 > 2)", vec![("A", int(0)), ("A", int(0)), ("C", int(20))]),
+        ("p [A, E] (3)", vec![("A", int(0)), ("E", both(0, 3))]),
+        ("p [A, C] ()", vec![("A", int(1)), ("C", int(8)), ("C", int(8))]),
+        ("stdi_p [A, C] ()", vec![("A", int(1)), ("C", int(8)), ("C", int(8))]),
+    ] {
+        assert!(can(&loaded_model(&text(call)), &trace), "{call}");
+    }
+    for (call, says) in [
+        ("p [A, C] (\"x\")", "no process `p` has these channels and parameters"),
+        ("p [A] ()", "no process `p` has these channels and parameters"),
+        ("p [A, X] (1)", "it is unclear which process `p` is meant here"),
+        ("stdi_q [A, C] ()", "there is no process `stdi_q`"),
+    ] {
+        let (sources, loaded) = load_text("m.txs", &text(call));
+        let findings = render(&sources, &loaded.diagnostics);
+        assert!(loaded.model.is_none() && findings.contains(says), "{findings}");
+    }
+    let twice = "PROCDEF stdi_p [ A :: Int ] () ::= STOP ENDDEF
+        STAUTDEF p [ A :: Int ] () ::= STATE s INIT s ENDDEF";
+    let (_, loaded) = load_text("m.txs", &format!("{twice} {}", behaving("STOP")));
+    assert!(loaded.diagnostics.iter().any(|finding| finding.code == Code::DuplicateName));
+}
+
+#[test]
 fn a_function_that_calls_a_circle_is_not_in_it() {
     let text = "FUNCDEF f (x :: Int) :: Int ::= g(x) ENDDEF\n\
                 FUNCDEF g (x :: Int) :: Int ::= h(x) ENDDEF\n\
@@ -463,4 +628,45 @@ fn a_function_that_calls_a_circle_is_not_in_it() {
     let is_told = |name: &str| findings.contains(&format!("`{name}` calls itself by way of other functions"));
     assert!(loaded.model.is_none() && is_told("g") && is_told("h") && !is_told("f"), "{findings}");
     assert_eq!(loaded.diagnostics.iter().filter(|it| it.is_error()).count(), 2, "{findings}");
+}
+
+/// A model that is spread over texts, read as one.
+fn load_joined(texts: &[&str]) -> (Sources, LoadedText) {
+    let mut sources = Sources::new();
+    let files: Vec<FileId> =
+        texts.iter().enumerate().map(|(at, text)| sources.add(format!("f{at}.txs"), *text)).collect();
+    files[1..].iter().for_each(|&other| sources.join(files[0], other));
+    let loaded = ioxide_lang::load(&sources, files[0], &ioxide_lang::LoadOptions::default());
+    (sources, loaded)
+}
+
+#[test]
+fn several_files_are_read_as_one() {
+    let model = "MODELDEF M ::= CHAN IN In CHAN OUT Out BEHAVIOUR echo [In, Out] () ENDDEF";
+    let shared = "CHANDEF C ::= In, Out :: Int ENDDEF
+        PROCDEF echo [In, Out :: Int] () ::= In ? x >-> Out ! more(x) >-> echo [In, Out] () ENDDEF";
+    let more = "FUNCDEF more (x :: Int) :: Int ::= x + 1 ENDDEF";
+    for order in [[model, shared, more], [shared, more, model], [more, model, shared]] {
+        let (sources, loaded) = load_joined(&order);
+        let model = loaded.model.unwrap_or_else(|| panic!("{}", render(&sources, &loaded.diagnostics)));
+        assert!(can(&model, &[("In", int(1)), ("Out", int(2))]));
+    }
+    // A finding is in the file it is about.
+    let (sources, loaded) = load_joined(&[model, shared, "FUNCDEF more (x :: Int) :: Int ::=\n y ENDDEF"]);
+    let findings = render(&sources, &loaded.diagnostics);
+    assert!(
+        loaded.model.is_none() && sources.file(loaded.diagnostics[0].span.file).name == "f2.txs",
+        "{findings}"
+    );
+}
+
+#[test]
+fn names_of_files_are_joined_with_plus() {
+    let paths = ioxide_lang::joined_paths;
+    assert_eq!(paths("a.txs"), ["a.txs"]);
+    assert_eq!(paths("a.txs+b.txs+c.txs"), ["a.txs", "b.txs", "c.txs"]);
+    assert_eq!(paths("c++/a+b.txs+d.txs"), ["c++/a+b.txs", "d.txs"]);
+    for one in ["a.txs+b.iox", "a.txs+", "a.iox+b.txs", "a+b", ""] {
+        assert_eq!(paths(one), [one]);
+    }
 }

@@ -23,6 +23,8 @@ pub struct Synchronisation {
     pub gate: GateId,
     /// The variables that the parts share: the fields of `gate`, or variables of the meeting's own if it is hidden.
     pub fields: Vec<VarId>,
+    /// Further variables that the parts share and nobody else sees, also if the meeting itself is seen.
+    pub hidden: Vec<VarId>,
     /// Fields fixed to one value in this meeting.
     pub given: Vec<(VarId, Value)>,
     /// Values that fields must not have in this meeting.
@@ -39,6 +41,7 @@ impl Default for Synchronisation {
         Self {
             gate: Sts::TAU,
             fields: Vec::new(),
+            hidden: Vec::new(),
             given: Vec::new(),
             excluded: Vec::new(),
             members: Vec::new(),
@@ -70,7 +73,7 @@ pub enum SyncFieldSource {
 /// The reason why a meeting has no switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenField {
-    /// In a hidden meeting, no member pins the value of this field, it has too many values to try each, and an update
+    /// No member pins the value of this hidden field, it has too many values to try each, and an update
     /// reads it, so that it cannot be quantified away.
     Unpinned {
         /// The field.
@@ -137,12 +140,11 @@ impl Composer {
             let (field, value) = (self.pool.var(*field), self.pool.value(value.clone()));
             joint.guards.push(self.pool.ne(field, value));
         }
-        // What can be seen keeps its fields. A hidden meeting has none, so each of them must be said by some term.
-        if meeting.gate != Sts::TAU {
-            self.push(meeting, joint);
-            return Ok(());
-        }
-        for joint in eliminate_fields(&mut self.pool, &meeting.fields, joint, meeting.span)? {
+        // What can be seen keeps its fields. What is hidden has none, so each of them must be said by some term.
+        let is_hidden = meeting.gate == Sts::TAU;
+        let fields = meeting.fields.iter().filter(|_| is_hidden);
+        let open: Vec<VarId> = fields.chain(&meeting.hidden).copied().collect();
+        for joint in eliminate_fields(&mut self.pool, &open, joint, meeting.span)? {
             self.push(meeting, joint);
         }
         Ok(())

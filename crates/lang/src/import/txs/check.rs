@@ -11,6 +11,7 @@ use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::term::TermPool;
 
+use super::overload::may_be;
 use super::tree::{
     BehaviourId, BehaviourKind, ChanDef, ChannelOffer, ExitDef, ModelDef, OfferedOn, OfferedValue,
     PurposeDef, Specification, SyncChannels, VarDef,
@@ -30,6 +31,7 @@ pub(super) enum BehaviourEnding {
 }
 
 /// The signature of a process, known before its body is checked.
+#[derive(PartialEq, Eq)]
 pub(super) struct ProcessSignature {
     pub(super) channels: Vec<Vec<Sort>>,
     pub(super) params: Vec<Sort>,
@@ -40,7 +42,10 @@ pub(super) struct ProcessSignature {
 pub(super) struct ProcessInterface {
     /// The signatures, by the number of the process.
     pub(super) signatures: Vec<ProcessSignature>,
-    pub(super) processes: BTreeMap<String, usize>,
+    /// The processes of each name: they differ in their channels, parameters or exits.
+    processes: BTreeMap<String, Vec<usize>>,
+    /// The process that each call means.
+    pub(super) called: BTreeMap<BehaviourId, usize>,
     /// The channels of the text.
     pub(super) channels: BTreeMap<String, Vec<Sort>>,
 }
@@ -55,17 +60,22 @@ pub(super) fn check_specification(
     pool: &TermPool,
     sink: &mut FindingSink,
 ) -> ProcessInterface {
-    let interface = collect_interface(spec, vocabulary, sink);
-    // A copy of the pool: the variables declared here are needed for the check only. The parts declare their
-    // own, once for each place of control.
+    let mut interface = collect_interface(spec, vocabulary, sink);
     let mut pool = pool.clone();
-    let mut checker =
-        BehaviourChecker { spec, words: vocabulary, interface: &interface, pool: &mut pool, sink };
+    let mut checker = BehaviourChecker {
+        spec,
+        words: vocabulary,
+        interface: &interface,
+        pool: &mut pool,
+        called: BTreeMap::new(),
+        sink,
+    };
     for (at, process) in spec.processes.iter().enumerate() {
         checker.check_process(at, process);
     }
     spec.models.iter().for_each(|model| checker.check_model(model));
     spec.purposes.iter().for_each(|purpose| checker.check_purpose(purpose));
+    interface.called = checker.called;
     interface
 }
 
@@ -75,12 +85,9 @@ fn collect_interface(
     vocabulary: &Vocabulary,
     sink: &mut FindingSink,
 ) -> ProcessInterface {
-    let mut processes = BTreeMap::new();
-    let mut signatures = Vec::with_capacity(spec.processes.len());
+    let mut processes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut signatures: Vec<ProcessSignature> = Vec::with_capacity(spec.processes.len());
     for (at, process) in spec.processes.iter().enumerate() {
-        if processes.insert(process.name.text.clone(), at).is_some() {
-            report_twice(sink, "process", &process.name);
-        }
         let channels =
             process.channels.iter().map(|channel| resolve_sorts(vocabulary, &channel.sorts, sink)).collect();
         let params = process
@@ -95,7 +102,19 @@ fn collect_interface(
             ExitDef::Hit => BehaviourEnding::Hit,
             ExitDef::Exit(names) => BehaviourEnding::Exit(resolve_sorts(vocabulary, names, sink)),
         };
-        signatures.push(ProcessSignature { channels, params, exit });
+        let signature = ProcessSignature { channels, params, exit };
+        let name = process.name.text.clone();
+        // The process that an automaton is, by the other name that TorXakis gives it.
+        let other = process.is_automaton.then(|| format!("stdi_{name}"));
+        for name in std::iter::once(name).chain(other) {
+            let same_name = processes.entry(name).or_default();
+            if same_name.iter().any(|&other: &usize| signatures[other] == signature) {
+                report_twice(sink, "process", &process.name);
+            } else {
+                same_name.push(at);
+            }
+        }
+        signatures.push(signature);
     }
     let mut channels = BTreeMap::new();
     for channel in &spec.channels {
@@ -106,7 +125,7 @@ fn collect_interface(
             report_twice(sink, "channel", &channel.name);
         }
     }
-    ProcessInterface { signatures, processes, channels }
+    ProcessInterface { signatures, processes, called: BTreeMap::new(), channels }
 }
 
 /// Returns the sorts that `names` denote; an unknown one is reported and read as `int`.
@@ -135,6 +154,7 @@ struct BehaviourChecker<'a> {
     words: &'a Vocabulary,
     interface: &'a ProcessInterface,
     pool: &'a mut TermPool,
+    called: BTreeMap<BehaviourId, usize>,
     sink: &'a mut FindingSink,
 }
 
@@ -310,7 +330,8 @@ impl BehaviourChecker<'_> {
                     (self.check_behaviour(*body, scope.clone(), &inner), None)
                 }
                 BehaviourKind::Call { process, channels, args } => {
-                    (self.check_call(process, channels, args, &scope, reach), None)
+                    let call = WrittenCall { process, channels, args };
+                    (self.check_call(id, call, &scope, reach), None)
                 }
             };
             ending = self.joint(ending, more, span);
@@ -408,10 +429,18 @@ impl BehaviourChecker<'_> {
                     }
                 };
                 let (sorts, what) = self.with_further(name, sorts, offer, reach);
-                self.check_offers(&offer.values, &sorts, offer.span, &what, scope);
-                BehaviourEnding::Never
+                let outer = scope.clone();
+                let (values, ending) = offer.split_values();
+                self.check_offers(values, &sorts, offer.span, &what, scope);
+                match offer.exit {
+                    Some(_) => BehaviourEnding::Exit(self.exit_values(ending, &outer, scope)),
+                    None => BehaviourEnding::Never,
+                }
             }
-            OfferedOn::Exit => BehaviourEnding::Exit(self.exit_values(&offer.values, scope)),
+            OfferedOn::Exit => {
+                let outer = scope.clone();
+                BehaviourEnding::Exit(self.exit_values(&offer.values, &outer, scope))
+            }
             on => {
                 if !offer.values.is_empty() {
                     self.sink
@@ -445,8 +474,7 @@ impl BehaviourChecker<'_> {
         let rest: usize = offer.with.iter().map(|(_, n)| n).sum();
         let mut all = Vec::new();
         let mut names: Vec<&str> = Vec::new();
-        // The text has the number of values of the further channels; the first channel has what is left.
-        let first = offer.values.len().saturating_sub(rest);
+        let first = offer.split_values().0.len().saturating_sub(rest);
         for (name, n) in std::iter::once((name, first)).chain(offer.with.iter().map(|(name, n)| (name, *n))) {
             let own = self.channel_sorts(name, reach).unwrap_or_default();
             if names.contains(&&*name.text) {
@@ -516,10 +544,10 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    /// The sorts of the values of an `EXIT`.
-    fn exit_values(&mut self, offered: &[OfferedValue], scope: &mut Scope) -> Vec<Sort> {
+    /// Returns the sorts of the values of an `EXIT`. Those that are given are about the names of `outer`; those that
+    /// are taken are added to `scope`.
+    fn exit_values(&mut self, offered: &[OfferedValue], outer: &Scope, scope: &mut Scope) -> Vec<Sort> {
         let mut sorts = Vec::with_capacity(offered.len());
-        let outer = scope.clone();
         for one in offered {
             sorts.push(match one {
                 OfferedValue::Take(var) => match self.exit_sort(var) {
@@ -530,7 +558,7 @@ impl BehaviourChecker<'_> {
                     Err(_) => Sort::Int,
                 },
                 OfferedValue::Give(value) => {
-                    let term = self.typing().infer(value, None, &outer);
+                    let term = self.typing().infer(value, None, outer);
                     term.map_or(Sort::Int, |term| self.pool.sort(term).base())
                 }
             });
@@ -551,26 +579,15 @@ impl BehaviourChecker<'_> {
     /// Checks a call of a process: number and sorts of its channels and arguments; returns how the call can end.
     fn check_call(
         &mut self,
-        process: &Name,
-        channels: &[Name],
-        args: &[super::tree::TxsExpr],
+        id: BehaviourId,
+        call: WrittenCall<'_>,
         scope: &Scope,
         reach: &ChannelSorts,
     ) -> BehaviourEnding {
-        let interface = self.interface;
-        let Some(&at) = interface.processes.get(&process.text) else {
-            let names = interface.processes.keys().map(String::as_str).filter(|name| !name.contains('.'));
-            self.sink.missing(&process.text, || {
-                let message = format!("there is no process `{}`", process.text);
-                suggest::suggest_nearest(
-                    Diagnostic::new(Code::UnknownName, process.span, message),
-                    process,
-                    names,
-                )
-            });
-            return BehaviourEnding::Never;
-        };
-        let signature = &interface.signatures[at];
+        let WrittenCall { process, channels, args } = call;
+        let Ok(at) = self.called_process(call, scope, reach) else { return BehaviourEnding::Never };
+        self.called.insert(id, at);
+        let signature = &self.interface.signatures[at];
         let declared = self.spec.processes[at].name.span;
         let wrong = |sink: &mut FindingSink, what: &str, wanted: usize, found: usize| {
             sink.error(|| {
@@ -600,6 +617,68 @@ impl BehaviourChecker<'_> {
         }
         signature.exit.clone()
     }
+
+    /// Returns the process that a call means: the only one of its name, or the only one of them whose channels and
+    /// parameters fit.
+    fn called_process(
+        &mut self,
+        call: WrittenCall<'_>,
+        scope: &Scope,
+        reach: &ChannelSorts,
+    ) -> Result<usize, Reported> {
+        let (process, interface) = (call.process, self.interface);
+        let same_name = interface.processes.get(&process.text).map_or(&[][..], Vec::as_slice);
+        match same_name {
+            [] => {
+                let names = interface.processes.keys().map(String::as_str).filter(|name| !name.contains('.'));
+                return Err(self.sink.missing(&process.text, || {
+                    let message = format!("there is no process `{}`", process.text);
+                    suggest::suggest_nearest(
+                        Diagnostic::new(Code::UnknownName, process.span, message),
+                        process,
+                        names,
+                    )
+                }));
+            }
+            [only] => return Ok(*only),
+            _ => {}
+        }
+        let args = self.typing().possible_sorts(call.args, scope);
+        let fits = |&&at: &&usize| {
+            let ProcessSignature { channels, params, .. } = &interface.signatures[at];
+            channels.len() == call.channels.len()
+                && params.len() == args.len()
+                && params.iter().zip(&args).all(|(&sort, found)| may_be(found, sort))
+                && call
+                    .channels
+                    .iter()
+                    .zip(channels)
+                    .all(|(name, sorts)| reach.get(&name.text).is_none_or(|found| found == sorts))
+        };
+        let fitting: Vec<&usize> = same_name.iter().filter(fits).collect();
+        if let [only] = *fitting {
+            return Ok(*only);
+        }
+        let (code, message) = if fitting.is_empty() {
+            (Code::TypeMismatch, format!("no process `{}` has these channels and parameters", process.text))
+        } else {
+            (Code::CannotInfer, format!("it is unclear which process `{}` is meant here", process.text))
+        };
+        Err(self.sink.error(|| {
+            let all = Diagnostic::new(code, process.span, message);
+            same_name
+                .iter()
+                .fold(all, |all, &at| all.label(self.spec.processes[at].name.span, "declared here"))
+        }))
+    }
+}
+
+/// A call of a process as it is written.
+#[derive(Clone, Copy)]
+struct WrittenCall<'s> {
+    process: &'s Name,
+    channels: &'s [Name],
+    args: &'s [super::tree::TxsExpr],
 }
 
 /// Refuses processes that would be created without bound, and those that call themselves before anything happens.
@@ -679,8 +758,8 @@ fn calls_in(spec: &Specification, interface: &ProcessInterface, body: BehaviourI
             // the first of all, so the call is not guarded.
             BehaviourKind::Disable(left, right) => open.extend([(*left, inside), (*right, way)]),
             BehaviourKind::Hide(_, body) => open.push((*body, inside)),
-            BehaviourKind::Call { process, .. } => {
-                if let Some(&to) = interface.processes.get(&process.text) {
+            BehaviourKind::Call { .. } => {
+                if let Some(&to) = interface.called.get(&id) {
                     let ProcessWay { is_tail, is_guarded, has_condition } = way;
                     let is_conditional = has_condition && !is_guarded;
                     found.push(ProcessCall { to, is_tail, is_guarded, is_conditional, span: behaviour.span });

@@ -40,6 +40,9 @@ const MAX_NESTING: usize = 150;
 /// The text between the channels in the name of a message on several of them.
 pub(super) const JOINT: &str = "_";
 
+/// The name of exits in messages.
+const EXIT: &str = "EXIT";
+
 /// A channel, or a communication on several channels at once.
 pub(super) struct TxsChannel {
     pub(super) name: String,
@@ -60,6 +63,9 @@ impl TxsChannel {
 pub(super) struct Channels {
     pub(super) all: IndexVec<ChannelId, TxsChannel>,
     hidden: BTreeMap<(usize, String, BehaviourId, String), ChannelId>,
+    exits: BTreeMap<(usize, String, Vec<Sort>), ChannelId>,
+    joint: BTreeMap<Vec<ChannelId>, ChannelId>,
+    copies: BTreeMap<ChannelId, ChannelId>,
 }
 
 impl Channels {
@@ -76,12 +82,25 @@ impl Channels {
         id
     }
 
-    /// Returns the plain channels of `channel`.
-    pub(super) fn plain_channels(&self, channel: ChannelId) -> BTreeSet<ChannelId> {
-        match &*self.all[channel].joins {
-            [] => [channel].into(),
-            joins => joins.iter().copied().collect(),
+    /// Returns `channel` or a copy of it, the first for which `is_taken` does not hold.
+    fn unused_copy(&mut self, mut channel: ChannelId, is_taken: impl Fn(ChannelId) -> bool) -> ChannelId {
+        while is_taken(channel) {
+            let Self { all, copies, .. } = self;
+            channel = *copies.entry(channel).or_insert_with(|| {
+                let TxsChannel { name, sorts, .. } = &all[channel];
+                let copy = TxsChannel::new_plain(name, sorts.clone());
+                all.push(copy)
+            });
         }
+        channel
+    }
+
+    /// Returns the pseudo-channel over which a behaviour at `place`, a part and a path, hands the values of its exit to
+    /// the one behind `>>>`.
+    fn exit_channel(&mut self, place: (usize, String), sorts: &[Sort]) -> ChannelId {
+        let Self { all, exits, .. } = self;
+        let key = (place.0, place.1, sorts.to_vec());
+        *exits.entry(key).or_insert_with(|| all.push(TxsChannel::new_plain(EXIT, sorts.to_vec())))
     }
 
     /// Returns the plain channels of `channel`, in the order of their fields.
@@ -90,6 +109,41 @@ impl Channels {
             [] => vec![channel],
             joins => joins.to_vec(),
         }
+    }
+
+    /// Returns the plain channels of a communication, in the order of its fields: those that are seen, then the hidden
+    /// ones, each in the order of their names.
+    pub(super) fn ordered_channels(&self, communication: &Communication) -> Vec<ChannelId> {
+        let sorted = |plain: &BTreeSet<ChannelId>| {
+            let mut channels: Vec<ChannelId> = plain.iter().copied().collect();
+            channels.sort_by(|&a, &b| (&self.all[a].name, a).cmp(&(&self.all[b].name, b)));
+            channels
+        };
+        [sorted(&communication.seen), sorted(&communication.hidden)].concat()
+    }
+
+    /// Returns the name of a communication: those of its channels and of its exit.
+    pub(super) fn communication_name(&self, communication: &Communication) -> String {
+        let channels = communication.seen.iter().chain(&communication.hidden);
+        let mut names: Vec<&str> = channels.map(|&id| &*self.all[id].name).collect();
+        names.sort_unstable();
+        names.extend(communication.exit.as_ref().map(|_| EXIT));
+        names.join(JOINT)
+    }
+
+    /// Returns the names and sorts of the values of a communication, channel by channel and then those of its exit:
+    /// `v1`, or `A_v1` if it is on several channels.
+    pub(super) fn communication_fields(&self, communication: &Communication) -> Vec<(String, Sort)> {
+        let channels = self.ordered_channels(communication);
+        let is_joint = channels.len() + usize::from(communication.exit.is_some()) > 1;
+        let all = channels.iter().map(|&id| (&*self.all[id].name, &self.all[id].sorts));
+        let all = all.chain(communication.exit.as_ref().map(|sorts| (EXIT, sorts)));
+        let own = |(name, sorts): (&str, &Vec<Sort>)| {
+            let prefix = if is_joint { format!("{name}{JOINT}") } else { String::new() };
+            let named = sorts.iter().enumerate();
+            named.map(|(at, &sort)| (format!("{prefix}{}", field_name(at)), sort)).collect::<Vec<_>>()
+        };
+        all.flat_map(own).collect()
     }
 
     /// Returns the channel of communications on all of `plain` at once: one message, with the fields of all.
@@ -103,7 +157,7 @@ impl Channels {
         // By name first, so that the name and the fields of the joint message do not depend on the order in
         // which channels were found.
         joins.sort_by(|&a, &b| (&self.all[a].name, a).cmp(&(&self.all[b].name, b)));
-        if let Some((known, _)) = self.all.iter_enumerated().find(|(_, channel)| channel.joins == joins) {
+        if let Some(&known) = self.joint.get(&joins) {
             return known;
         }
         let names: Vec<&str> = joins.iter().map(|&id| &*self.all[id].name).collect();
@@ -112,18 +166,9 @@ impl Channels {
         while self.all.iter().any(|other| other.name == name) {
             name.push_str(JOINT);
         }
-        self.all.push(TxsChannel { name, sorts, joins })
-    }
-
-    /// Returns the names of the values on `channel`: `v1`, or `A_v1` if it is a joint communication.
-    pub(super) fn field_names(&self, channel: ChannelId) -> Vec<String> {
-        let own = |prefix: String, id: ChannelId| {
-            (0..self.all[id].sorts.len()).map(move |at| format!("{prefix}{}", field_name(at)))
-        };
-        match &*self.all[channel].joins {
-            [] => own(String::new(), channel).collect(),
-            joins => joins.iter().flat_map(|&id| own(format!("{}_", self.all[id].name), id)).collect(),
-        }
+        let id = self.all.push(TxsChannel { name, sorts, joins: joins.clone() });
+        self.joint.insert(joins, id);
+        id
     }
 }
 
@@ -139,26 +184,74 @@ pub(super) enum Sharing {
 
 impl Sharing {
     /// Returns the shared ones among some plain channels.
-    pub(super) fn shared_among(&self, plain: &BTreeSet<ChannelId>) -> BTreeSet<ChannelId> {
+    fn shared_among(&self, plain: &BTreeSet<ChannelId>) -> BTreeSet<ChannelId> {
         match self {
             Self::All => plain.clone(),
             Self::Only(channels) => plain.intersection(channels).copied().collect(),
         }
     }
 
-    /// Returns the channels of a step that both sides take together, one on `left` and the other on `right`: they agree
-    /// on the shared channels, and each adds its own. `None` if they do not synchronise.
-    pub(super) fn shared_channels(
-        &self,
-        left: &BTreeSet<ChannelId>,
-        right: &BTreeSet<ChannelId>,
-    ) -> Option<BTreeSet<ChannelId>> {
-        let (shared, others) = (self.shared_among(left), self.shared_among(right));
-        // Both offer the same shared channels, and at least one. A channel that is in both but not shared
-        // would have to happen twice at once, so there is no such step.
-        let is_met =
-            !shared.is_empty() && shared == others && left.intersection(right).count() == shared.len();
-        is_met.then(|| left.union(right).copied().collect())
+    /// Returns whether both sides must take a communication together: it is on a shared channel, or an exit.
+    pub(super) fn is_shared(&self, communication: &Communication) -> bool {
+        communication.exit.is_some() || !self.shared_among(&communication.seen).is_empty()
+    }
+
+    /// Returns the communication that both sides take together: they agree on the shared channels and on the exit, and
+    /// each adds its own channels. `None` if they do not synchronise.
+    pub(super) fn synchronise(&self, left: &Communication, right: &Communication) -> Option<Communication> {
+        let shared = self.shared_among(&left.seen);
+        let is_met = self.is_shared(left)
+            && shared == self.shared_among(&right.seen)
+            && left.exit == right.exit
+            && left.seen.intersection(&right.seen).count() == shared.len();
+        // Each side has hidden channels of its own, so nothing is lost in the union.
+        debug_assert!(left.hidden.is_disjoint(&right.hidden));
+        let both = |a: &BTreeSet<ChannelId>, b: &BTreeSet<ChannelId>| a.union(b).copied().collect();
+        is_met.then(|| Communication {
+            seen: both(&left.seen, &right.seen),
+            hidden: both(&left.hidden, &right.hidden),
+            exit: left.exit.clone(),
+        })
+    }
+}
+
+/// A communication, as the behaviours around it know it. Without channels and exit it is an internal step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Communication {
+    /// The plain channels on which others may synchronise.
+    pub(super) seen: BTreeSet<ChannelId>,
+    /// The plain channels that only those who take part know.
+    pub(super) hidden: BTreeSet<ChannelId>,
+    /// The sorts of the values of an exit, if those who take part end with it.
+    pub(super) exit: Option<Vec<Sort>>,
+}
+
+impl Communication {
+    /// Returns the communication on one channel.
+    pub(super) fn on_channel(channel: ChannelId) -> Self {
+        Self { seen: [channel].into(), ..Self::default() }
+    }
+
+    /// Returns whether nobody else can take part.
+    pub(super) fn is_unseen(&self) -> bool {
+        self.seen.is_empty() && self.exit.is_none()
+    }
+
+    /// Returns whether it has neither channels nor an exit.
+    pub(super) fn is_internal(&self) -> bool {
+        self.is_unseen() && self.hidden.is_empty()
+    }
+
+    /// Returns whether it is an exit that is on no channel that others see.
+    pub(super) fn is_plain_exit(&self) -> bool {
+        self.seen.is_empty() && self.exit.is_some()
+    }
+
+    /// Returns the communication with `channels` hidden.
+    pub(super) fn hide(&self, channels: &BTreeSet<ChannelId>) -> Self {
+        let (hidden, seen): (BTreeSet<ChannelId>, BTreeSet<ChannelId>) =
+            self.seen.iter().partition(|channel| channels.contains(channel));
+        Self { seen, hidden: self.hidden.union(&hidden).copied().collect(), exit: self.exit.clone() }
     }
 }
 
@@ -177,16 +270,30 @@ pub(super) enum ControlState {
     Interrupt(Box<ControlState>, Box<ControlState>),
 }
 
+impl ControlState {
+    /// Replaces variables in the terms of the names in scope.
+    fn substitute(&mut self, pool: &mut TermPool, names: &Substitution) {
+        match self {
+            Self::Ended => {}
+            Self::At(_, scope, _) => {
+                scope.values_mut().for_each(|term| *term = pool.substitute(*term, names));
+            }
+            Self::Hide(_, body) => body.substitute(pool, names),
+            Self::Parallel(_, left, right)
+            | Self::Enable(left, right)
+            | Self::Disable(left, right)
+            | Self::Interrupt(left, right) => {
+                left.substitute(pool, names);
+                right.substitute(pool, names);
+            }
+        }
+    }
+}
+
 /// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ControlAct {
-    On(ChannelId),
-    /// A communication on a hidden channel.
-    Hidden(ChannelId),
-    Exit(Vec<Sort>),
-    /// An exit that starts the behaviour behind `>>>`.
-    Enabling(Vec<Sort>),
-    Internal,
+    On(Communication),
     Hit,
     Miss,
     Quiet,
@@ -210,11 +317,10 @@ pub(super) struct Stepper<'a> {
     /// The number of the part, which distinguishes its hidden channels from those of others.
     pub(super) part: usize,
     pub(super) pool: TermPool,
-    /// The place of a communication of which only some channels are hidden, if there is one.
-    pub(super) partly_hidden: Option<Span>,
     nesting: usize,
     called: Option<Span>,
     fields: BTreeMap<(ChannelId, usize), VarId>,
+    joint_fields: BTreeMap<Communication, Vec<VarId>>,
     exit_fields: BTreeMap<(usize, Sort), VarId>,
 }
 
@@ -227,8 +333,8 @@ impl<'a> Stepper<'a> {
         pool: TermPool,
     ) -> Self {
         let TxsMeaning { spec, words, interface, .. } = *meaning;
-        let (fields, exit_fields) = (BTreeMap::new(), BTreeMap::new());
-        let (partly_hidden, nesting, called) = (None, 0, None);
+        let (fields, exit_fields, joint_fields) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (nesting, called) = (0, None);
         Self {
             spec,
             words,
@@ -236,32 +342,50 @@ impl<'a> Stepper<'a> {
             channels,
             part,
             pool,
-            partly_hidden,
             nesting,
             called,
             fields,
+            joint_fields,
             exit_fields,
         }
     }
 
-    /// The variables for the values of an action on `channel`.
-    pub(super) fn fields(&mut self, channel: ChannelId) -> Vec<VarId> {
-        let sorts = self.channels.all[channel].sorts.clone();
-        let names = self.channels.field_names(channel);
+    /// The variables for the values of an action on the plain `channel`.
+    fn fields(&mut self, channel: ChannelId) -> Vec<VarId> {
         let pool = &mut self.pool;
-        let mut field = |(at, (sort, name)): (usize, (Sort, String))| {
-            // One variable for each value of a channel, whichever step uses it. Steps of both sides then
-            // speak of the same variable, and their guards can simply be joined.
-            *self.fields.entry((channel, at)).or_insert_with(|| pool.declare(&name, sort))
+        let mut field = |(at, &sort): (usize, &Sort)| {
+            *self.fields.entry((channel, at)).or_insert_with(|| pool.declare(&field_name(at), sort))
         };
-        sorts.into_iter().zip(names).enumerate().map(&mut field).collect()
+        self.channels.all[channel].sorts.iter().enumerate().map(&mut field).collect()
     }
 
-    /// Returns the substitution of the fields of the plain channels of `channel` by those of the joint message.
-    pub(super) fn renaming(&mut self, channel: ChannelId) -> Substitution {
-        let joins = self.channels.all[channel].joins.clone();
-        let plain: Vec<VarId> = joins.iter().flat_map(|&id| self.fields(id)).collect();
-        let own = self.fields(channel);
+    /// The variables for the values of a communication, as its guard mentions them.
+    fn plain_fields(&mut self, communication: &Communication) -> Vec<VarId> {
+        let channels = self.channels.ordered_channels(communication);
+        let mut fields: Vec<VarId> = channels.into_iter().flat_map(|channel| self.fields(channel)).collect();
+        fields.extend(communication.exit.as_ref().map(|sorts| self.exit_fields(sorts)).unwrap_or_default());
+        fields
+    }
+
+    /// The variables for the values of the message that a communication is: its own, if it is on several channels.
+    pub(super) fn message_fields(&mut self, communication: &Communication) -> Vec<VarId> {
+        let Communication { seen, hidden, exit } = communication;
+        if seen.len() + hidden.len() + usize::from(exit.is_some()) <= 1 {
+            return self.plain_fields(communication);
+        }
+        if let Some(known) = self.joint_fields.get(communication) {
+            return known.clone();
+        }
+        let named = self.channels.communication_fields(communication);
+        let fields: Vec<VarId> = named.iter().map(|(name, sort)| self.pool.declare(name, *sort)).collect();
+        self.joint_fields.insert(communication.clone(), fields.clone());
+        fields
+    }
+
+    /// Returns the substitution of the variables of a guard by those of the message.
+    pub(super) fn renaming(&mut self, communication: &Communication) -> Substitution {
+        let plain = self.plain_fields(communication);
+        let own = self.message_fields(communication);
         let terms: Vec<(VarId, Term)> =
             plain.into_iter().zip(own).map(|(from, to)| (from, self.pool.var(to))).collect();
         terms.into_iter().collect()
@@ -354,9 +478,9 @@ impl<'a> Stepper<'a> {
             match &self.behaviour(id).kind {
                 // Calls and constant guards take no step of their own, so they are unfolded until an operator or an
                 // action is at the front.
-                BehaviourKind::Call { process, channels, args } => {
+                BehaviourKind::Call { channels, args, .. } => {
                     self.called = Some(self.behaviour(id).span);
-                    (id, scope, wiring) = self.unfold_call(process, channels, args, &scope, &wiring)?;
+                    (id, scope, wiring) = self.unfold_call(id, channels, args, &scope, &wiring)?;
                 }
                 BehaviourKind::Guard(guard, next) => {
                     // Arguments are terms. If all of them are values, the guard folds to a constant here.
@@ -387,8 +511,10 @@ impl<'a> Stepper<'a> {
                 let mut hidden = BTreeSet::new();
                 for channel in channels {
                     let sorts = self.channel_sorts(&channel.sorts);
-                    let channel_id =
-                        self.channels.hidden((self.part, path.to_owned(), id), &channel.name, sorts);
+                    let known = self.channels.hidden((self.part, path.to_owned(), id), &channel.name, sorts);
+                    // Around this behaviour the channel may be in use by a copy of it, which has moved from here.
+                    let is_taken = |id: ChannelId| wiring.values().any(|&other| other == id);
+                    let channel_id = self.channels.unused_copy(known, is_taken);
                     inner.insert(channel.name.text.clone(), channel_id);
                     hidden.insert(channel_id);
                 }
@@ -410,13 +536,13 @@ impl<'a> Stepper<'a> {
     /// Returns the body of a called process, with its parameters and channels in scope.
     fn unfold_call(
         &mut self,
-        process: &Name,
+        call: BehaviourId,
         channels: &[Name],
         args: &[super::tree::TxsExpr],
         scope: &Scope,
         wiring: &ChannelWiring,
     ) -> Result<(BehaviourId, Scope, ChannelWiring), NoPart> {
-        let &at = self.interface.processes.get(&process.text).ok_or(NoPart::Broken)?;
+        let &at = self.interface.called.get(&call).ok_or(NoPart::Broken)?;
         let (process, signature) = (&self.spec.processes[at], &self.interface.signatures[at]);
         let mut inner = Scope::new();
         for ((param, &sort), arg) in process.params.iter().zip(&signature.params).zip(args) {
@@ -443,17 +569,15 @@ impl<'a> Stepper<'a> {
             ControlState::Parallel(sharing, left, right) => self.parallel(sharing, left, right, path),
             ControlState::Hide(channels, body) => {
                 let steps = self.steps(body, &path_of_side(path, 'l'))?;
-                Ok(steps.into_iter().map(|step| self.hiding(step, channels)).collect())
+                Ok(steps.into_iter().map(|step| hide_channels(step, channels)).collect())
             }
             ControlState::Enable(left, right) => {
                 let steps = self.steps(left, &path_of_side(path, 'l'))?;
-                steps.into_iter().map(|step| self.enabling(step, right)).collect()
+                steps.into_iter().map(|step| self.enabling(step, right, path)).collect()
             }
             ControlState::Disable(left, right) => {
                 let mut steps = self.steps(left, &path_of_side(path, 'l'))?;
-                // `P` may be disabled as long as it has not ended: the operator stays around every step but
-                // its exit.
-                for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
+                for step in steps.iter_mut().filter(|step| !step.act.is_exit()) {
                     let next = std::mem::replace(&mut step.next, ControlState::Ended);
                     step.next = ControlState::Disable(Box::new(next), right.clone());
                 }
@@ -462,20 +586,6 @@ impl<'a> Stepper<'a> {
             }
             ControlState::Interrupt(left, right) => self.interrupt_steps(left, right, path),
         }
-    }
-
-    /// Returns a step of the body of `HIDE` as a step of the whole.
-    fn hiding(&mut self, mut step: ControlStep, channels: &BTreeSet<ChannelId>) -> ControlStep {
-        if let ControlAct::On(channel) = step.act {
-            let plain = self.channels.plain_channels(channel);
-            if plain.is_subset(channels) {
-                step.act = ControlAct::Hidden(channel);
-            } else if !plain.is_disjoint(channels) {
-                self.partly_hidden = self.partly_hidden.or(Some(step.span));
-            }
-        }
-        step.next = ControlState::Hide(channels.clone(), Box::new(step.next));
-        step
     }
 
     /// Returns the first steps of the behaviour behind `[>>` or `[><`.
@@ -550,18 +660,23 @@ impl<'a> Stepper<'a> {
                 let plain: Result<Vec<ChannelId>, NoPart> =
                     names.map(|name| wiring.get(&name.text).copied().ok_or(NoPart::Broken)).collect();
                 let plain = plain?;
-                let fields = plain.iter().flat_map(|&channel| self.fields(channel)).collect();
-                let channel = self.channels.joint_channel(&plain.into_iter().collect());
-                (ControlAct::On(channel), fields)
+                let mut fields: Vec<VarId> = plain.iter().flat_map(|&channel| self.fields(channel)).collect();
+                let mut act = Communication { seen: plain.into_iter().collect(), ..Communication::default() };
+                if offer.exit.is_some() {
+                    let sorts = self.exit_sorts(offer.split_values().1, scope)?;
+                    fields.extend(self.exit_fields(&sorts));
+                    act.exit = Some(sorts);
+                }
+                (ControlAct::On(act), fields)
             }
             OfferedOn::Exit => {
                 let sorts = self.exit_sorts(&offer.values, scope)?;
                 let fields = self.exit_fields(&sorts);
-                (ControlAct::Exit(sorts), fields)
+                (ControlAct::On(Communication { exit: Some(sorts), ..Communication::default() }), fields)
             }
             OfferedOn::Hit => (ControlAct::Hit, Vec::new()),
             OfferedOn::Miss => (ControlAct::Miss, Vec::new()),
-            OfferedOn::Internal => (ControlAct::Internal, Vec::new()),
+            OfferedOn::Internal => (ControlAct::On(Communication::default()), Vec::new()),
             OfferedOn::Quiet => (ControlAct::Quiet, Vec::new()),
         };
         // An offer of a value is an equation for the field, so offers of both sides meet as in LOTOS: two
@@ -624,14 +739,11 @@ impl<'a> Stepper<'a> {
     ) -> Result<Vec<ControlStep>, NoPart> {
         let lefts = self.steps(left, &path_of_side(path, 'l'))?;
         let rights = self.steps(right, &path_of_side(path, 'r'))?;
-        let channels = &*self.channels;
         // Both sides take shared acts together or not at all; all other acts each takes alone.
         let is_shared = |act: &ControlAct| match act {
-            ControlAct::On(channel) => !sharing.shared_among(&channels.plain_channels(*channel)).is_empty(),
-            ControlAct::Exit(_) | ControlAct::Hit | ControlAct::Miss => true,
-            ControlAct::Hidden(_) | ControlAct::Enabling(_) | ControlAct::Internal | ControlAct::Quiet => {
-                false
-            }
+            ControlAct::On(communication) => sharing.is_shared(communication),
+            ControlAct::Hit | ControlAct::Miss => true,
+            ControlAct::Quiet => false,
         };
         let (shared_lefts, lefts): (Vec<ControlStep>, Vec<ControlStep>) =
             lefts.into_iter().partition(|step| is_shared(&step.act));
@@ -650,7 +762,8 @@ impl<'a> Stepper<'a> {
         // Every pair: each side may offer the same action under several conditions.
         for one in &shared_lefts {
             for other in &shared_rights {
-                let Some(act) = self.synchronise_acts(sharing, &one.act, &other.act) else { continue };
+                let other = self.with_own_channels(other.clone(), &one.act);
+                let Some(act) = synchronise_acts(sharing, &one.act, &other.act) else { continue };
                 let guard = self.pool.and2(one.guard, other.guard);
                 steps.push(ControlStep {
                     act,
@@ -663,50 +776,65 @@ impl<'a> Stepper<'a> {
         Ok(steps)
     }
 
-    /// Returns the joint action of both sides of a composition; `None` if they do not synchronise.
-    fn synchronise_acts(
-        &mut self,
-        sharing: &Sharing,
-        one: &ControlAct,
-        other: &ControlAct,
-    ) -> Option<ControlAct> {
-        match (one, other) {
-            (ControlAct::On(left), ControlAct::On(right)) => {
-                let met = sharing.shared_channels(
-                    &self.channels.plain_channels(*left),
-                    &self.channels.plain_channels(*right),
-                )?;
-                Some(ControlAct::On(self.channels.joint_channel(&met)))
-            }
-            _ => (one == other).then(|| one.clone()),
+    /// Returns `step` with hidden channels that `other` does not have: a behaviour that has moved to another path keeps
+    /// the channels of the path it started at, and a copy of it may have started there since.
+    fn with_own_channels(&mut self, mut step: ControlStep, other: &ControlAct) -> ControlStep {
+        let (ControlAct::On(own), ControlAct::On(other)) = (&mut step.act, other) else { return step };
+        let common: Vec<ChannelId> = own.hidden.intersection(&other.hidden).copied().collect();
+        for channel in common {
+            let is_taken = |id: ChannelId| own.hidden.contains(&id) || other.hidden.contains(&id);
+            let copy = self.channels.unused_copy(channel, is_taken);
+            own.hidden.remove(&channel);
+            own.hidden.insert(copy);
+            let (from, to) = (self.fields(channel), self.fields(copy));
+            let pool = &mut self.pool;
+            let names: Substitution =
+                from.into_iter().zip(to).map(|(from, to)| (from, pool.var(to))).collect();
+            step.guard = pool.substitute(step.guard, &names);
+            step.next.substitute(pool, &names);
         }
+        step
     }
 
-    /// Returns a step of the behaviour before `>>>` as a step of the whole; an exit starts the behaviour behind it.
-    fn enabling(&mut self, step: ControlStep, right: &ControlState) -> Result<ControlStep, NoPart> {
-        let ControlAct::Exit(sorts) = &step.act else {
+    /// Returns a step of the behaviour before `>>>`, at `path`, as a step of the whole; an exit starts the behaviour
+    /// behind it.
+    fn enabling(
+        &mut self,
+        step: ControlStep,
+        right: &ControlState,
+        path: &str,
+    ) -> Result<ControlStep, NoPart> {
+        if !step.act.is_exit() {
             return Ok(ControlStep {
                 next: ControlState::Enable(Box::new(step.next), Box::new(right.clone())),
                 ..step
             });
-        };
-        let act = ControlAct::Enabling(sorts.clone());
-        // The values of the exit are the fields of this step, so `ACCEPT` binds its names to them without a
-        // step of its own.
+        }
+        let (mut step, fields) = self.accept_exit(step, path);
+        step.next = right.clone();
         if let ControlState::At(id, scope, wiring) = right
             && let BehaviourKind::Accept(offered, body) = &self.behaviour(*id).kind
         {
-            let fields = self.exit_fields(sorts);
             let (inner, guards) = self.bind_offers(offered, &fields, scope)?;
-            let guard = self.pool.and(guards.into_iter().chain([step.guard]));
-            return Ok(ControlStep {
-                act,
-                guard,
-                next: ControlState::At(*body, inner, wiring.clone()),
-                span: step.span,
-            });
+            step.guard = self.pool.and(guards.into_iter().chain([step.guard]));
+            step.next = ControlState::At(*body, inner, wiring.clone());
         }
-        Ok(ControlStep { act, next: right.clone(), ..step })
+        Ok(step)
+    }
+
+    /// Returns a step that exits with its exit hidden, and the variables for the values of the exit. They belong to
+    /// `path`: two sides that synchronise on something else may hand on values of the same sorts.
+    fn accept_exit(&mut self, mut step: ControlStep, path: &str) -> (ControlStep, Vec<VarId>) {
+        let ControlAct::On(communication) = &mut step.act else { return (step, Vec::new()) };
+        let sorts = communication.exit.take().unwrap_or_default();
+        let channel = self.channels.exit_channel((self.part, path.to_owned()), &sorts);
+        communication.hidden.insert(channel);
+        let (before, fields) = (self.exit_fields(&sorts), self.fields(channel));
+        let pool = &mut self.pool;
+        let names: Substitution =
+            before.into_iter().zip(&fields).map(|(from, &to)| (from, pool.var(to))).collect();
+        step.guard = pool.substitute(step.guard, &names);
+        (step, fields)
     }
 
     fn interrupt_steps(
@@ -716,8 +844,7 @@ impl<'a> Stepper<'a> {
         path: &str,
     ) -> Result<Vec<ControlStep>, NoPart> {
         let mut steps = self.steps(left, &path_of_side(path, 'l'))?;
-        // An exit of `P` ends the whole. After every other step `P` can be interrupted again.
-        for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
+        for step in steps.iter_mut().filter(|step| !step.act.is_exit()) {
             let next = std::mem::replace(&mut step.next, ControlState::Ended);
             step.next = ControlState::Interrupt(Box::new(next), Box::new(right.clone()));
         }
@@ -725,18 +852,40 @@ impl<'a> Stepper<'a> {
         // behind the end of `Q`.
         let resumed = ControlState::Interrupt(Box::new(left.clone()), Box::new(right.clone()));
         for step in self.first_steps(right, path)? {
-            steps.push(match step.act {
-                ControlAct::Exit(sorts) => {
-                    ControlStep { act: ControlAct::Enabling(sorts), next: resumed.clone(), ..step }
-                }
-                _ => ControlStep {
-                    next: ControlState::Enable(Box::new(step.next), Box::new(resumed.clone())),
-                    ..step
-                },
+            steps.push(if step.act.is_exit() {
+                let (step, _) = self.accept_exit(step, path);
+                ControlStep { next: resumed.clone(), ..step }
+            } else {
+                let next = ControlState::Enable(Box::new(step.next), Box::new(resumed.clone()));
+                ControlStep { next, ..step }
             });
         }
         Ok(steps)
     }
+}
+
+impl ControlAct {
+    /// Returns whether those who take it end with it.
+    fn is_exit(&self) -> bool {
+        matches!(self, Self::On(communication) if communication.exit.is_some())
+    }
+}
+
+/// Returns the joint action of both sides of a composition; `None` if they do not synchronise.
+fn synchronise_acts(sharing: &Sharing, one: &ControlAct, other: &ControlAct) -> Option<ControlAct> {
+    match (one, other) {
+        (ControlAct::On(left), ControlAct::On(right)) => sharing.synchronise(left, right).map(ControlAct::On),
+        _ => (one == other).then(|| one.clone()),
+    }
+}
+
+/// Returns a step of the body of `HIDE` as a step of the whole.
+fn hide_channels(mut step: ControlStep, channels: &BTreeSet<ChannelId>) -> ControlStep {
+    if let ControlAct::On(communication) = &mut step.act {
+        *communication = communication.hide(channels);
+    }
+    step.next = ControlState::Hide(channels.clone(), Box::new(step.next));
+    step
 }
 
 /// The name of the value at position `at`.

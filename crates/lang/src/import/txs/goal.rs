@@ -12,7 +12,7 @@ use ioxide_model::index::Idx;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch};
 use ioxide_model::term::{Substitution, Term, TermImport, TermNode, TermPool};
 
-use super::control::{ControlState, Stepper};
+use super::control::{Communication, ControlState, Stepper};
 use super::part::{BuiltPart, PartBuilder, TxsPartMessage};
 use super::system::{ModelOutside, TxsMeaning};
 use super::tree::{BehaviourId, PurposeDef};
@@ -61,7 +61,11 @@ fn observer_of_goal(
     };
     let mut watched = Vec::with_capacity(kinds.len());
     for (said, &gate) in &built.said {
-        let &TxsPartMessage::On(channel) = said else { continue };
+        let TxsPartMessage::On(Communication { seen, hidden, exit: None }) = said else { continue };
+        if seen.is_empty() || !hidden.is_empty() {
+            continue;
+        }
+        let channel = outside.channels.joint_channel(seen);
         let known = model.sts.gate_named(&outside.channels.all[channel].name);
         let Some(known) = known else {
             let message = format!("the model has no channel `{}`", outside.channels.all[channel].name);

@@ -75,10 +75,14 @@ const WORDS: [&str; 42] = [
 /// The result of reading; an error has been reported.
 pub(super) type TxsRead<T> = Result<T, Reported>;
 
-/// Returns the tree of `text`; errors go into `sink`.
-pub(super) fn parse_specification(text: &str, file: FileId, sink: &mut FindingSink) -> Specification {
+/// Returns `spec` with the definitions of `text` added; errors go into `sink`.
+pub(super) fn parse_specification(
+    text: &str,
+    file: FileId,
+    spec: Specification,
+    sink: &mut FindingSink,
+) -> Specification {
     let tokens = lex(text, file, sink);
-    let spec = Specification::default();
     let mut reader = TxsReader { tokens, at: 0, nesting: 0, owner: None, spec, sink };
     reader.parse_definitions();
     reader.spec
@@ -442,7 +446,8 @@ impl TxsReader<'_> {
         let body = self.parse_behaviour()?;
         self.expect_word("ENDDEF")?;
         let shown = name.text.clone();
-        self.spec.processes.push(ProcDef { name, shown, channels, params, exit, body });
+        let is_automaton = false;
+        self.spec.processes.push(ProcDef { name, shown, channels, params, exit, body, is_automaton });
         Ok(())
     }
 

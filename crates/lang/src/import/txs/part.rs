@@ -15,7 +15,7 @@ use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, StateVar
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
-use super::control::{ChannelId, ControlAct, ControlState, Stepper, path_of_side};
+use super::control::{ChannelId, Communication, ControlAct, ControlState, Stepper, path_of_side};
 use crate::sink::{FindingSink, Reported};
 
 /// The greatest number of locations of one part. Chosen by feel: a process that makes more has no end, or none that
@@ -27,9 +27,7 @@ const MAX_PART_STEPS: usize = 50_000;
 /// The meaning of a message of a part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TxsPartMessage {
-    On(ChannelId),
-    Hidden(ChannelId),
-    Enabling(Vec<Sort>),
+    On(Communication),
     Hit,
     Miss,
     Quiet,
@@ -39,13 +37,24 @@ pub(super) enum TxsPartMessage {
 pub(super) struct BuiltPart {
     pub(super) model: Model,
     pub(super) said: BTreeMap<TxsPartMessage, GateId>,
+    used: BTreeSet<GateId>,
 }
 
 impl BuiltPart {
     /// Returns the gate of `said`; `None` if no switch uses it.
     pub(super) fn says(&self, said: &TxsPartMessage) -> Option<GateId> {
-        let gate = *self.said.get(said)?;
-        self.model.sts.switches.iter().any(|switch| switch.gate == gate).then_some(gate)
+        self.said.get(said).copied().filter(|gate| self.used.contains(gate))
+    }
+
+    /// Returns the gate of a communication; `None` if no switch uses it.
+    pub(super) fn gate_on(&self, communication: &Communication) -> Option<GateId> {
+        self.says(&TxsPartMessage::On(communication.clone()))
+    }
+
+    /// Returns the communications of the part.
+    pub(super) fn communications(&self) -> impl Iterator<Item = &Communication> {
+        let used = self.said.iter().filter(|(_, gate)| self.used.contains(gate));
+        used.filter_map(|(said, _)| if let TxsPartMessage::On(on) = said { Some(on) } else { None })
     }
 }
 
@@ -68,8 +77,6 @@ pub(super) enum NoPart {
     TooMany,
     /// A call that creates processes without bound.
     Endless(Span),
-    /// A communication of which only some channels are hidden.
-    PartlyHidden(Span),
     /// A communication on inputs and outputs at once.
     BothWays(Span),
     /// The errors of expressions with the values that occur.
@@ -99,7 +106,7 @@ impl<'a> PartBuilder<'a> {
             labels: BTreeMap::new(),
         };
         for &(channel, kind) in outside {
-            builder.gate_for(&TxsPartMessage::On(channel), kind, span);
+            builder.gate_for(&TxsPartMessage::On(Communication::on_channel(channel)), kind, span);
         }
         builder
     }
@@ -119,7 +126,8 @@ impl<'a> PartBuilder<'a> {
             self.leave(place, &control)?;
         }
         self.variables(&values)?;
-        Ok(BuiltPart { model: Model { pool: self.stepper.pool, sts: self.sts }, said: self.said })
+        let used = self.sts.switches.iter().map(|switch| switch.gate).collect();
+        Ok(BuiltPart { model: Model { pool: self.stepper.pool, sts: self.sts }, said: self.said, used })
     }
 
     /// Adds the switches that leave one location.
@@ -130,10 +138,6 @@ impl<'a> PartBuilder<'a> {
             if self.stepper.pool.is_false(step.guard) {
                 continue;
             }
-            if let Some(span) = self.stepper.partly_hidden {
-                return Err(NoPart::PartlyHidden(span));
-            }
-            // An exit that no `>>>` waits for is no step: nobody takes part in it.
             let Some(gate) = self.gate_of_act(&step.act, step.span)? else { continue };
             let next = self.stepper.open_compositions(step.next, "")?;
             let mut update = Vec::new();
@@ -179,11 +183,8 @@ impl<'a> PartBuilder<'a> {
     /// Rewrites the guard and update of a step on several channels at once over the fields of the joint message;
     /// returns the guard.
     fn rename_fields(&mut self, act: &ControlAct, guard: Term, update: &mut [(VarId, Term)]) -> Term {
-        let (ControlAct::On(channel) | ControlAct::Hidden(channel)) = act else { return guard };
-        if self.stepper.channels.all[*channel].joins.is_empty() {
-            return guard;
-        }
-        let renaming = self.stepper.renaming(*channel);
+        let ControlAct::On(communication) = act else { return guard };
+        let renaming = self.stepper.renaming(communication);
         let pool = &mut self.stepper.pool;
         update.iter_mut().for_each(|(_, term)| *term = pool.substitute(*term, &renaming));
         pool.substitute(guard, &renaming)
@@ -281,11 +282,14 @@ impl<'a> PartBuilder<'a> {
     /// Returns the message of an action; `None` for an exit that no behaviour accepts.
     fn gate_of_act(&mut self, act: &ControlAct, span: Span) -> Result<Option<GateId>, NoPart> {
         let said = match act {
-            ControlAct::Exit(_) => return Ok(None),
-            ControlAct::Internal => return Ok(Some(Sts::TAU)),
-            ControlAct::On(channel) => TxsPartMessage::On(*channel),
-            ControlAct::Hidden(channel) => TxsPartMessage::Hidden(*channel),
-            ControlAct::Enabling(sorts) => TxsPartMessage::Enabling(sorts.clone()),
+            ControlAct::On(communication) if communication.is_internal() => return Ok(Some(Sts::TAU)),
+            // The exits of parts are of interest only to one that says something with it.
+            ControlAct::On(communication)
+                if communication.is_plain_exit() && !self.stepper.spec.has_joint_exit =>
+            {
+                return Ok(None);
+            }
+            ControlAct::On(communication) => TxsPartMessage::On(communication.clone()),
             ControlAct::Hit => TxsPartMessage::Hit,
             ControlAct::Miss => TxsPartMessage::Miss,
             ControlAct::Quiet => TxsPartMessage::Quiet,
@@ -296,8 +300,8 @@ impl<'a> PartBuilder<'a> {
 
     /// Returns the direction of an action; `None` if some channels of a communication are inputs and others outputs.
     fn direction_of(&self, act: &ControlAct) -> Option<GateKind> {
-        let ControlAct::On(channel) = act else { return Some(GateKind::Output) };
-        kind_of(&self.stepper.channels.plain_channels(*channel), &self.kinds)
+        let ControlAct::On(communication) = act else { return Some(GateKind::Output) };
+        kind_of(&communication.seen, &self.kinds)
     }
 
     fn gate_for(&mut self, said: &TxsPartMessage, kind: GateKind, span: Span) -> GateId {
@@ -305,10 +309,10 @@ impl<'a> PartBuilder<'a> {
             return known;
         }
         let (name, fields) = match said {
-            TxsPartMessage::On(channel) | TxsPartMessage::Hidden(channel) => {
-                (self.stepper.channels.all[*channel].name.clone(), self.stepper.fields(*channel))
-            }
-            TxsPartMessage::Enabling(sorts) => ("EXIT".into(), self.stepper.exit_fields(sorts)),
+            TxsPartMessage::On(communication) => (
+                self.stepper.channels.communication_name(communication),
+                self.stepper.message_fields(communication),
+            ),
             TxsPartMessage::Hit => ("HIT".into(), Vec::new()),
             TxsPartMessage::Miss => ("MISS".into(), Vec::new()),
             TxsPartMessage::Quiet => ("QSTEP".into(), Vec::new()),
@@ -404,7 +408,6 @@ impl NoPart {
                 "this call creates processes without bound, or too many of them",
             )
             .note("its condition is not decided by values that are known when it is made"),
-            Self::PartlyHidden(place) => partly_hidden(place),
             Self::BothWays(place) => both_ways(place),
             Self::Wrong(findings) => {
                 findings.into_iter().for_each(|finding| sink.push(finding));
@@ -414,13 +417,6 @@ impl NoPart {
         };
         sink.error(|| diagnostic)
     }
-}
-
-/// Returns the finding about a communication of which only some channels are hidden.
-pub(super) fn partly_hidden(span: Span) -> Diagnostic {
-    Diagnostic::new(Code::TxsNotRead, span, "of this communication only some channels are hidden")
-        .note("nothing would determine the hidden values of such a message")
-        .help("hide all channels of the communication, or none")
 }
 
 /// Returns the finding about a communication on inputs and outputs at once.

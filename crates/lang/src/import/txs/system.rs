@@ -16,9 +16,9 @@ use ioxide_model::term::{TermPool, VarId};
 
 use super::check::ProcessInterface;
 use super::control::{
-    ChannelId, ChannelWiring, Channels, ControlState, JOINT, Sharing, Stepper, TxsChannel, field_name,
+    ChannelId, ChannelWiring, Channels, Communication, ControlState, JOINT, Sharing, Stepper, TxsChannel,
 };
-use super::part::{BuiltPart, PartBuilder, TxsPartMessage, both_ways, kind_of, partly_hidden};
+use super::part::{BuiltPart, PartBuilder, TxsPartMessage, both_ways, kind_of};
 use super::tree::{ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
@@ -93,10 +93,7 @@ pub(super) fn build_system(
     no_goals(&parts, sink)?;
     // A single part that hides nothing is the system, without variables for its control.
     if let ([part], CompositionTree::Part(_)) = (&*parts, &tree)
-        && !part
-            .said
-            .keys()
-            .any(|said| matches!(said, TxsPartMessage::Hidden(_) | TxsPartMessage::Enabling(_)))
+        && part.communications().all(|on| on.hidden.is_empty() && on.exit.is_none())
     {
         return check_listed(model, part.model.clone(), sink);
     }
@@ -216,11 +213,12 @@ fn family_name(spec: &Specification, model: &str, control: &ControlState) -> Str
     }
 }
 
-/// Parts that take a step together on a channel, each on channels of its own.
+/// Parts that take a step together, each with a communication of its own.
 #[derive(Clone)]
 struct ChannelGroup {
-    channel: ChannelId,
-    members: Vec<(usize, ChannelId)>,
+    /// The communication of all of them.
+    on: Communication,
+    members: Vec<(usize, Communication)>,
 }
 
 /// The groups of a composition.
@@ -262,68 +260,84 @@ impl PartComposer<'_> {
         for &(channel, kind) in &self.outside.kinds {
             gates.insert(channel, self.add_gate(&mut composer, channel, kind));
         }
-        let mut seen = groups.seen;
+        // An exit that no behaviour waits for is no step of the system.
+        let seen = groups.seen.into_iter().filter(|group| !group.on.is_plain_exit());
+        let mut seen: Vec<(ChannelId, ChannelGroup)> =
+            seen.map(|group| (self.outside.channels.joint_channel(&group.on.seen), group)).collect();
         // In the order of the channels, whatever the composition looks like: the same text gives the same
         // switches.
-        seen.sort_by_key(|group| group.channel);
-        for ChannelGroup { channel, members } in seen {
-            let span = self.group_span(&members);
-            let Some(kind) = kind_of(&self.outside.channels.plain_channels(channel), &self.outside.kinds)
-            else {
-                return Err(sink.error(|| both_ways(span)));
+        seen.sort_by_key(|(channel, _)| *channel);
+        for (channel, group) in seen {
+            let Some(kind) = kind_of(&group.on.seen, &self.outside.kinds) else {
+                return Err(sink.error(|| both_ways(self.group_span(&group.members))));
             };
             // One message for each channel, whatever the number of groups that can communicate on it; each
             // group is a meeting of its own.
             let gate =
                 gates.entry(channel).or_insert_with(|| self.add_gate(&mut composer, channel, kind)).clone();
-            self.meet(&mut composer, &ids, (channel, &members), gate, sink);
+            let fields = self.declare_fields(&mut composer, &group.on, &gate.1);
+            self.meet(&mut composer, &ids, &group, gate.0, &fields, sink);
         }
         let mut hidden = BTreeMap::new();
-        for ChannelGroup { channel, members } in groups.hidden {
-            let fields =
-                hidden.entry(channel).or_insert_with(|| self.declare_fields(&mut composer, channel)).clone();
-            self.meet(&mut composer, &ids, (channel, &members), (Sts::TAU, fields), sink);
+        for group in groups.hidden {
+            let fields = hidden
+                .entry(group.on.clone())
+                .or_insert_with(|| self.declare_fields(&mut composer, &group.on, &[]));
+            self.meet(&mut composer, &ids, &group, Sts::TAU, fields, sink);
         }
-        for (part, &id) in self.parts.iter().zip(&ids) {
-            self.add_internal_steps(&mut composer, part, id, sink);
+        for at in 0..self.parts.len() {
+            self.add_internal_steps(&mut composer, &ids, at, sink);
         }
         sink.check()?;
         Ok(composer.finish())
     }
 
-    /// Variables for the values on `channel`.
-    fn declare_fields(&self, composer: &mut Composer, channel: ChannelId) -> Vec<VarId> {
-        let sorts = self.outside.channels.all[channel].sorts.clone();
-        self.shared_fields(composer, &sorts, &self.outside.channels.field_names(channel))
+    /// Returns the variables for the values of a communication: `seen` for those that are seen, new ones for others.
+    fn declare_fields(
+        &self,
+        composer: &mut Composer,
+        on: &Communication,
+        seen: &[VarId],
+    ) -> CommunicationFields {
+        let named = self.outside.channels.communication_fields(on);
+        let hidden = self.shared_fields(composer, &named[seen.len()..]);
+        let mut all = seen.iter().chain(&hidden).copied();
+        let channels = &self.outside.channels;
+        let own = |id: ChannelId| (id, all.by_ref().take(channels.all[id].sorts.len()).collect());
+        let by_channel = channels.ordered_channels(on).into_iter().map(own).collect();
+        CommunicationFields { by_channel, exit: all.collect(), hidden }
     }
 
     /// The message on `channel`.
     fn add_gate(&self, composer: &mut Composer, channel: ChannelId, kind: GateKind) -> (GateId, Vec<VarId>) {
-        let fields = self.declare_fields(composer, channel);
+        let seen = self.outside.channels.in_order(channel).into_iter().collect();
+        let on = Communication { seen, ..Communication::default() };
+        let fields = self.shared_fields(composer, &self.outside.channels.communication_fields(&on));
         let name = &self.outside.channels.all[channel].name;
         (composer.gate(name, kind, fields.clone(), self.span, ""), fields)
     }
 
     /// Returns the place of a group that meets: that of a step of its first member.
-    fn group_span(&self, members: &[(usize, ChannelId)]) -> Span {
-        let first = members.first().and_then(|&(at, channel)| {
-            let part = &self.parts[at];
-            let gate = part.says(&TxsPartMessage::On(channel))?;
+    fn group_span(&self, members: &[(usize, Communication)]) -> Span {
+        let first = members.first().and_then(|(at, on)| {
+            let part = &self.parts[*at];
+            let gate = part.gate_on(on)?;
             part.model.sts.switches.iter().find(|switch| switch.gate == gate)
         });
         first.map_or(self.span, |switch| switch.span)
     }
 
-    fn shared_fields(&self, composer: &mut Composer, sorts: &[Sort], names: &[String]) -> Vec<VarId> {
+    /// Declares variables of these names and sorts in the pool of the system.
+    fn shared_fields(&self, composer: &mut Composer, named: &[(String, Sort)]) -> Vec<VarId> {
         let from = &self.parts[0].model.pool;
-        let mut fields = Vec::with_capacity(sorts.len());
-        for (&sort, name) in sorts.iter().zip(names) {
-            let sort = match sort {
+        let mut fields = Vec::with_capacity(named.len());
+        for (name, sort) in named {
+            let sort = match *sort {
                 Sort::Data(data) => {
                     let name = &from.data(data).name;
                     // All parts are of one text, so a type is known by its name.
                     let image = composer.pool().data_types().find(|(_, other)| other.name == *name);
-                    image.map_or(sort, |(id, _)| Sort::Data(id))
+                    image.map_or(*sort, |(id, _)| Sort::Data(id))
                 }
                 other => other,
             };
@@ -332,40 +346,33 @@ impl PartComposer<'_> {
         fields
     }
 
-    /// Adds the meeting of a group on `channel`; every member has the fields of its own channels.
+    /// Adds the meeting of a group; every member has the fields of its own communication.
     fn meet(
         &self,
         composer: &mut Composer,
         ids: &[PartId],
-        (channel, group): (ChannelId, &[(usize, ChannelId)]),
-        (gate, fields): (GateId, Vec<VarId>),
+        group: &ChannelGroup,
+        gate: GateId,
+        fields: &CommunicationFields,
         sink: &mut FindingSink,
     ) {
-        let by_channel = self.by_channel(channel, &fields);
-        let member = |&(at, own): &(usize, ChannelId)| {
-            // The fields in the order of the member's own channels, which is the order of its gate.
-            let plain = self.outside.channels.in_order(own);
-            let sources = plain.iter().filter_map(|id| by_channel.get(id)).flatten();
+        let member = |(at, own): &(usize, Communication)| {
+            let plain = self.outside.channels.ordered_channels(own);
+            let sources = plain.iter().filter_map(|id| fields.by_channel.get(id)).flatten();
+            let sources = sources.chain(own.exit.iter().flat_map(|_| &fields.exit));
             Some(SyncMember {
-                part: ids[at],
-                gate: self.parts[at].says(&TxsPartMessage::On(own))?,
+                part: ids[*at],
+                gate: self.parts[*at].gate_on(own)?,
                 fields: sources.map(|&field| SyncFieldSource::Shared(field)).collect(),
             })
         };
-        let members = group.iter().filter_map(member).collect();
+        let members = group.members.iter().filter_map(member).collect();
+        let hidden = fields.hidden.clone();
         self.add_meeting(
             composer,
-            &Synchronisation { gate, fields, members, ..Synchronisation::default() },
+            &Synchronisation { gate, hidden, members, ..Synchronisation::default() },
             sink,
         );
-    }
-
-    /// The fields of a message on `channel`, by the plain channels they belong to.
-    fn by_channel(&self, channel: ChannelId, fields: &[VarId]) -> BTreeMap<ChannelId, Vec<VarId>> {
-        let channels = &self.outside.channels;
-        let mut fields = fields.iter().copied();
-        let own = |id: ChannelId| (id, fields.by_ref().take(channels.all[id].sorts.len()).collect());
-        channels.in_order(channel).into_iter().map(own).collect()
     }
 
     /// Adds a meeting; a hidden value that no part determines is reported.
@@ -396,19 +403,15 @@ impl PartComposer<'_> {
         match tree {
             CompositionTree::Part(at) => {
                 let part = &self.parts[*at];
-                // Channels that occur in no step have no group. A side without a step on a shared channel
-                // then blocks it, as it has to.
-                let said = part.said.keys().filter(|said| part.says(said).is_some());
-                let on = said.filter_map(|said| {
-                    if let TxsPartMessage::On(channel) = said { Some(*channel) } else { None }
-                });
-                let seen =
-                    on.map(|channel| ChannelGroup { channel, members: vec![(*at, channel)] }).collect();
+                let on = part.communications().filter(|on| !on.is_unseen());
+                let alone =
+                    |on: &Communication| ChannelGroup { on: on.clone(), members: vec![(*at, on.clone())] };
+                let seen = on.map(alone).collect();
                 Ok(ChannelGroups { seen, hidden: Vec::new() })
             }
             CompositionTree::Hide(channels, body) => {
                 let groups = self.groups(body, sink)?;
-                self.hide(groups, &channels.iter().copied().collect(), sink)
+                Ok(hide_groups(groups, &channels.iter().copied().collect()))
             }
             CompositionTree::Parallel(sharing, left, right) => {
                 let (left, right) = (self.groups(left, sink)?, self.groups(right, sink)?);
@@ -425,11 +428,7 @@ impl PartComposer<'_> {
         right: ChannelGroups,
         sink: &mut FindingSink,
     ) -> Result<ChannelGroups, Reported> {
-        let channels = &mut self.outside.channels;
-        let is_alone =
-            |group: &ChannelGroup| sharing.shared_among(&channels.plain_channels(group.channel)).is_empty();
-        // Groups that do not touch the shared channels stay as they are. Of the others, every pair that
-        // agrees on the shared channels is one new group, and those without a partner are gone.
+        let is_alone = |group: &ChannelGroup| !sharing.is_shared(&group.on);
         let (lefts, mut seen): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
             left.seen.into_iter().partition(|group| !is_alone(group));
         let (rights, others): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
@@ -437,13 +436,9 @@ impl PartComposer<'_> {
         seen.extend(others);
         for one in &lefts {
             for other in &rights {
-                let met = sharing.shared_channels(
-                    &channels.plain_channels(one.channel),
-                    &channels.plain_channels(other.channel),
-                );
-                let Some(met) = met else { continue };
-                let members = one.members.iter().chain(&other.members).copied().collect();
-                seen.push(ChannelGroup { channel: channels.joint_channel(&met), members });
+                let Some(on) = sharing.synchronise(&one.on, &other.on) else { continue };
+                let members = one.members.iter().chain(&other.members).cloned().collect();
+                seen.push(ChannelGroup { on, members });
             }
             if seen.len() > MAX_GROUPS {
                 let message =
@@ -454,62 +449,35 @@ impl PartComposer<'_> {
         Ok(ChannelGroups { seen, hidden: left.hidden.into_iter().chain(right.hidden).collect() })
     }
 
-    /// Returns the groups with those on `channels` hidden.
-    fn hide(
-        &self,
-        groups: ChannelGroups,
-        channels: &BTreeSet<ChannelId>,
-        sink: &mut FindingSink,
-    ) -> Result<ChannelGroups, Reported> {
-        let ChannelGroups { seen, hidden: inner } = groups;
-        let (mut left, mut hidden) = (Vec::new(), Vec::new());
-        for group in seen {
-            // A joint message is hidden as a whole or not at all.
-            let plain = self.outside.channels.plain_channels(group.channel);
-            if plain.is_disjoint(channels) {
-                left.push(group);
-            } else if plain.is_subset(channels) {
-                hidden.push(group);
-            } else {
-                let span = self.group_span(&group.members);
-                return Err(sink.error(|| partly_hidden(span)));
-            }
+    /// Adds the internal steps of part number `at`.
+    fn add_internal_steps(&self, composer: &mut Composer, ids: &[PartId], at: usize, sink: &mut FindingSink) {
+        let part = &self.parts[at];
+        for on in part.communications().filter(|on| on.is_unseen()) {
+            let fields = self.declare_fields(composer, on, &[]);
+            let group = ChannelGroup { on: on.clone(), members: vec![(at, on.clone())] };
+            self.meet(composer, ids, &group, Sts::TAU, &fields, sink);
         }
-        hidden.sort_by_key(|group: &ChannelGroup| group.channel);
-        hidden.extend(inner);
-        Ok(ChannelGroups { seen: left, hidden })
+        let members = vec![SyncMember { part: ids[at], gate: Sts::TAU, fields: Vec::new() }];
+        self.add_meeting(composer, &Synchronisation { members, ..Synchronisation::default() }, sink);
     }
+}
 
-    /// Adds the internal steps of a part.
-    fn add_internal_steps(
-        &self,
-        composer: &mut Composer,
-        part: &BuiltPart,
-        id: PartId,
-        sink: &mut FindingSink,
-    ) {
-        let alone = |composer: &mut Composer, gate: GateId, fields: Vec<VarId>, sink: &mut FindingSink| {
-            let sources = fields.iter().map(|&field| SyncFieldSource::Shared(field)).collect();
-            let members = vec![SyncMember { part: id, gate, fields: sources }];
-            self.add_meeting(
-                composer,
-                &Synchronisation { fields, members, ..Synchronisation::default() },
-                sink,
-            );
-        };
-        // What a part hides itself, and its own exits before `>>>`, concern no other part: each is a meeting
-        // of this part alone.
-        for (said, &gate) in &part.said {
-            let fields = match said {
-                TxsPartMessage::Hidden(channel) => self.declare_fields(composer, *channel),
-                TxsPartMessage::Enabling(sorts) => {
-                    let names: Vec<String> = (0..sorts.len()).map(field_name).collect();
-                    self.shared_fields(composer, sorts, &names)
-                }
-                _ => continue,
-            };
-            alone(composer, gate, fields, sink);
-        }
-        alone(composer, Sts::TAU, Vec::new(), sink);
-    }
+/// The variables for the values of a communication of several parts.
+struct CommunicationFields {
+    /// Those of each plain channel.
+    by_channel: BTreeMap<ChannelId, Vec<VarId>>,
+    exit: Vec<VarId>,
+    /// Those that are no fields of the message.
+    hidden: Vec<VarId>,
+}
+
+/// Returns the groups with `channels` hidden.
+fn hide_groups(groups: ChannelGroups, channels: &BTreeSet<ChannelId>) -> ChannelGroups {
+    let ChannelGroups { seen, hidden: inner } = groups;
+    let hide = |group: ChannelGroup| ChannelGroup { on: group.on.hide(channels), ..group };
+    let (mut hidden, seen): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
+        seen.into_iter().map(hide).partition(|group| group.on.is_unseen());
+    hidden.sort_by(|a, b| a.on.cmp(&b.on));
+    hidden.extend(inner);
+    ChannelGroups { seen, hidden }
 }

@@ -24,6 +24,8 @@ pub(super) struct Specification {
     pub(super) purposes: Vec<PurposeDef>,
     pub(super) connections: Vec<ConnectDef>,
     pub(super) behaviours: ioxide_model::index::IndexVec<BehaviourId, BehaviourTree>,
+    /// True if some `EXIT` is part of a communication on channels.
+    pub(super) has_joint_exit: bool,
 }
 
 /// `TYPEDEF Name ::= Ctor { field :: Sort } | … ENDDEF`.
@@ -64,6 +66,8 @@ pub(super) struct ProcDef {
     pub(super) params: Vec<VarDef>,
     pub(super) exit: ExitDef,
     pub(super) body: BehaviourId,
+    /// True if it starts an automaton, which may also be called `stdi_name`.
+    pub(super) is_automaton: bool,
 }
 
 /// The declared ways in which a process may end.
@@ -161,16 +165,25 @@ pub(super) enum SyncChannels {
     Only(Vec<Name>),
 }
 
-/// `Chan ? x ! e | Other ! f [[ guard ]]`.
+/// `Chan ? x ! e | Other ! f | EXIT ! g [[ guard ]]`.
 #[derive(Clone)]
 pub(super) struct ChannelOffer {
     pub(super) on: OfferedOn,
-    /// Further channels of the same communication, each with the number of its values, which are the last of `values`.
+    /// Further channels of the same communication, each with the number of its values.
     pub(super) with: Vec<(Name, usize)>,
-    /// The values of all channels, one channel after the other.
+    /// The number of values of an `EXIT` that happens with the communication on channels, if one does.
+    pub(super) exit: Option<usize>,
+    /// The values of all channels, one channel after the other, then those of `exit`.
     pub(super) values: Vec<OfferedValue>,
     pub(super) guard: Option<TxsExpr>,
     pub(super) span: Span,
+}
+
+impl ChannelOffer {
+    /// Returns the values of the channels, and those of `exit`.
+    pub(super) fn split_values(&self) -> (&[OfferedValue], &[OfferedValue]) {
+        self.values.split_at(self.values.len().saturating_sub(self.exit.unwrap_or(0)))
+    }
 }
 
 /// The target of an offer.

@@ -12,6 +12,7 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Substitution, Term, TermOp, TermPool};
 use ioxide_model::value::{DataValue, Value};
 
+use super::overload::{PossibleSorts, choose_by_result, common_sorts, operand_sort, sorts_in_scope};
 use super::tree::{FormulaKind, TxsExpr, TxsOperator, ValueBinding};
 use super::words::{Callable, CallableKind, FunctionMeaning, LibraryFn, Vocabulary};
 use crate::ast::Name;
@@ -132,6 +133,7 @@ impl Typing<'_> {
         let [condition, then, other] = parts;
         // Looked at now and used last, so that an error in the condition does not hide those in the values.
         let condition = self.check(condition, Sort::Bool, scope);
+        let want = want.or_else(|| self.only_common_sort(then, other, scope));
         let then = self.infer(then, want, scope)?;
         let sort = self.pool.sort(then).base();
         let other = self.check(other, sort, scope)?;
@@ -168,8 +170,10 @@ impl Typing<'_> {
         rest: &[(TxsOperator, TxsExpr)],
         scope: &Scope,
     ) -> Result<Term, Reported> {
-        // Without a wanted sort: which one the left side needs is known only with the operator.
-        let mut left = self.infer(first, None, scope)?;
+        let want = rest.first().and_then(|(operator, right)| {
+            operand_sort(operator.sign).or_else(|| self.only_common_sort(first, right, scope))
+        });
+        let mut left = self.infer(first, want, scope)?;
         for (operator, right) in rest {
             left = self.check_operation(left, *operator, right, scope)?;
         }
@@ -185,12 +189,7 @@ impl Typing<'_> {
         scope: &Scope,
     ) -> Result<Term, Reported> {
         let found = self.pool.sort(left).base();
-        let sort = match operator.sign {
-            "==" | "<>" => found,
-            "/\\" | "\\/" | "\\|/" | "=>" => Sort::Bool,
-            "++" => Sort::Str,
-            _ => Sort::Int,
-        };
+        let sort = operand_sort(operator.sign).unwrap_or(found);
         if found != sort {
             let (wanted, found) = (self.sort_name(sort), self.sort_name(found));
             return Err(self.sink.error(|| {
@@ -243,17 +242,14 @@ impl Typing<'_> {
         }
         let words = self.words;
         let all: &[Callable] = words.callables.get(&name.text).map_or(&[], Vec::as_slice);
-        let mut fitting: Vec<&Callable> =
-            all.iter().filter(|callable| callable.params.len() == args.len()).collect();
+        let mut fitting = words.fitting(name, &vec![None; args.len()]);
         if fitting.is_empty() {
             return self.no_function(name, args.len(), all, scope);
         }
-        // The number of arguments chooses first, then the wanted result, and only if several are left the
-        // sorts of the arguments: with one candidate, its parameters tell the arguments which sorts are
-        // wanted.
-        let gives = |callable: &&Callable| Some(callable.result.base()) == want.map(Sort::base);
-        if fitting.len() > 1 && fitting.iter().any(gives) {
-            fitting.retain(gives);
+        if fitting.len() > 1 {
+            let sorts = self.possible_sorts(args, scope);
+            fitting = words.fitting(name, &sorts);
+            choose_by_result(&mut fitting, want);
         }
         if let [only] = *fitting {
             let terms: Vec<Result<Term, Reported>> =
@@ -261,20 +257,37 @@ impl Typing<'_> {
             let terms: Result<Vec<Term>, Reported> = terms.into_iter().collect();
             return self.call_term(only.kind, terms?, name);
         }
+        // What is wrong with an argument is reported first: it may be the reason.
         let terms: Result<Vec<Term>, Reported> =
             args.iter().map(|arg| self.infer(arg, None, scope)).collect();
-        let terms = terms?;
-        let sorts: Vec<Sort> = terms.iter().map(|&term| self.pool.sort(term).base()).collect();
-        fitting.retain(|callable| callable.params == sorts);
-        match *fitting {
-            [only] => self.call_term(only.kind, terms, name),
-            [] => self.no_overload(name, &sorts, all),
-            _ => Err(self.sink.error(|| {
-                let message = format!("it is unclear which `{}` is meant here", name.text);
-                Diagnostic::new(Code::CannotInfer, span, message)
-                    .help("write the type: `(fromString(s) :: Int)`")
-            })),
+        let sorts: Vec<Sort> = terms?.iter().map(|&term| self.pool.sort(term).base()).collect();
+        if fitting.is_empty() {
+            return self.no_overload(name, &sorts, all);
         }
+        Err(self.sink.error(|| {
+            let message = format!("it is unclear which `{}` is meant here", name.text);
+            Diagnostic::new(Code::CannotInfer, span, message).help("write the type: `(fromString(s) :: Int)`")
+        }))
+    }
+
+    /// Returns the sorts that each of `formulas` may have.
+    pub(super) fn possible_sorts(&self, formulas: &[TxsExpr], scope: &Scope) -> Vec<PossibleSorts> {
+        let scope = sorts_in_scope(scope, |term| self.pool.sort(term).base());
+        formulas.iter().map(|formula| self.words.possible_sorts(formula, &scope)).collect()
+    }
+
+    /// Returns the only sort that both expressions may have; `None` if it is not needed to choose a function.
+    fn only_common_sort(&self, one: &TxsExpr, other: &TxsExpr, scope: &Scope) -> Option<Sort> {
+        // A name that stands for one thing needs no help, and is most of what people write.
+        let FormulaKind::Apply(name, args) = &one.kind else { return None };
+        let known = self.words.callables.get(&name.text).map_or(0, Vec::len);
+        if known < 2 || args.is_empty() && scope.contains_key(&name.text) {
+            return None;
+        }
+        let scope = sorts_in_scope(scope, |term| self.pool.sort(term).base());
+        let sorts =
+            common_sorts(self.words.possible_sorts(one, &scope), self.words.possible_sorts(other, &scope))?;
+        sorts.first().copied().filter(|_| sorts.len() == 1)
     }
 
     /// `strinre(s, REGEX('...'))`

@@ -302,22 +302,16 @@ impl Vocabulary {
         order
     }
 
-    /// Returns the functions of the text that `def` may call, by name and number of arguments.
+    /// Returns the functions of the text that `def` calls, by their names and the sorts of values.
     fn called_by(&self, def: &FuncDef) -> BTreeSet<usize> {
-        let mut applied = BTreeSet::new();
-        super::typing::collect_applied(&def.body, &mut applied);
+        let sort = |name: &Name| self.sorts.get(&name.text).copied();
+        let param = |param: &VarDef| {
+            let sort = param.sort.as_ref().and_then(sort);
+            (param.name.text.clone(), sort.map(|sort| [sort].into()))
+        };
+        let scope = def.params.iter().map(param).collect();
         let mut found = BTreeSet::new();
-        for (name, n_args) in applied {
-            for callable in self.callables.get(&name).into_iter().flatten() {
-                // All functions that the call might mean: types are not known yet. So a circle may be
-                // reported that types would exclude.
-                if let CallableKind::Defined(at) = callable.kind
-                    && callable.params.len() == n_args
-                {
-                    found.insert(at);
-                }
-            }
-        }
+        self.add_calls(&def.body, sort(&def.result), &scope, &mut found);
         found
     }
 

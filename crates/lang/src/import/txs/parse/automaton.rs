@@ -36,6 +36,8 @@ struct Automaton {
 /// The heading that the states of an automaton share.
 struct Heading {
     name: Name,
+    /// The number of the process that starts the automaton.
+    first: usize,
     channels: Vec<ChanDef>,
     params: Vec<VarDef>,
     exit: ExitDef,
@@ -44,7 +46,7 @@ struct Heading {
 impl TxsReader<'_> {
     pub(super) fn automaton_def(&mut self) -> TxsRead<()> {
         let (name, channels, params, exit) = self.process_heading()?;
-        let heading = Heading { name, channels, params, exit };
+        let heading = Heading { name, first: self.spec.processes.len(), channels, params, exit };
         let mut automaton = Automaton::default();
         while !self.at_word("ENDDEF") {
             self.automaton_item(&mut automaton)?;
@@ -124,10 +126,10 @@ impl TxsReader<'_> {
         };
         // Before any process is added: half of an automaton would give errors about states that nobody wrote.
         self.check_automaton(heading, &automaton)?;
-        let first = self.spec.processes.len();
-        self.owner = Some(first);
+        self.owner = Some(heading.first);
         let call = self.enter(heading, &automaton, state, updates, true)?;
-        self.spec.processes.push(heading.make_process(&heading.name, &heading.name.text, call, &[]));
+        let start = heading.make_process(&heading.name, &heading.name.text, call, &[]);
+        self.spec.processes.push(ProcDef { is_automaton: true, ..start });
         for state in &automaton.states {
             self.owner = Some(self.spec.processes.len());
             let mut all = Vec::new();
@@ -282,13 +284,15 @@ impl Heading {
             params: self.params.iter().chain(more).cloned().collect(),
             exit: self.exit.clone(),
             body,
+            is_automaton: false,
         }
     }
 }
 
-/// Returns the name of a state among the processes; it contains a point, which no written name does.
+/// Returns the name of a state among the processes; it contains a point, which no written name does, and a number, as
+/// several automata may have one name.
 fn state_name(heading: &Heading, state: &Name) -> String {
-    format!("{}.{}", heading.name.text, state.text)
+    format!("{}.{}.{}", heading.name.text, heading.first, state.text)
 }
 
 /// Returns the names that an edge reads, without those that its offer binds.

@@ -138,31 +138,75 @@ impl TxsReader<'_> {
         }
     }
 
-    /// `Chan ? x ! e | Other ! f [[ guard ]]`
+    /// `Chan ? x ! e | Other ! f | EXIT [[ guard ]]`
     pub(super) fn parse_offer(&mut self) -> TxsRead<ChannelOffer> {
         let start = self.span();
-        let on = match self.lexeme().clone() {
-            Lexeme::Word(word) if word == "EXIT" => OfferedOn::Exit,
-            Lexeme::Word(word) if word == "HIT" => OfferedOn::Hit,
-            Lexeme::Word(word) if word == "MISS" => OfferedOn::Miss,
-            Lexeme::Word(word) if word == "ISTEP" => OfferedOn::Internal,
-            Lexeme::Word(word) if word == "QSTEP" => OfferedOn::Quiet,
-            _ => OfferedOn::Channel(self.expect_name("a channel")?),
+        let alone = match self.lexeme() {
+            Lexeme::Word(word) if word == "HIT" => Some(OfferedOn::Hit),
+            Lexeme::Word(word) if word == "MISS" => Some(OfferedOn::Miss),
+            Lexeme::Word(word) if word == "QSTEP" => Some(OfferedOn::Quiet),
+            _ => None,
         };
-        if !matches!(on, OfferedOn::Channel(_)) {
-            self.bump();
+        let mut offer = ChannelOffer {
+            on: OfferedOn::Internal,
+            with: Vec::new(),
+            exit: None,
+            values: Vec::new(),
+            guard: None,
+            span: start,
+        };
+        match alone {
+            Some(on) => {
+                self.bump();
+                offer.on = on;
+                offer.values = self.parse_offers()?;
+            }
+            None => self.parse_communication(&mut offer)?,
         }
-        let mut values = self.parse_offers()?;
-        let mut with = Vec::new();
-        while matches!(on, OfferedOn::Channel(_)) && self.eat("|") {
-            let channel = self.expect_name("a channel")?;
-            let more = self.parse_offers()?;
-            // The values of all channels stand in one row; how many belong to each is kept here.
-            with.push((channel, more.len()));
-            values.extend(more);
+        if self.at_sign("[[") {
+            offer.guard = Some(self.parse_condition()?);
         }
-        let guard = if self.at_sign("[[") { Some(self.parse_condition()?) } else { None };
-        Ok(ChannelOffer { on, with, values, guard, span: self.span_since(start) })
+        offer.span = self.span_since(start);
+        Ok(offer)
+    }
+
+    /// Parses channels with their values, `EXIT` and `ISTEP`, with `|` between them. `ISTEP` adds nothing to a
+    /// communication.
+    fn parse_communication(&mut self, offer: &mut ChannelOffer) -> TxsRead<()> {
+        let mut ending: Option<Vec<OfferedValue>> = None;
+        loop {
+            let span = self.span();
+            if self.eat_word("EXIT") {
+                if ending.is_some() {
+                    let message = "`EXIT` occurs twice in one communication";
+                    return Err(self.sink.error(|| Diagnostic::new(Code::DuplicateName, span, message)));
+                }
+                ending = Some(self.parse_offers()?);
+            } else if self.eat_word("ISTEP") {
+                if !self.parse_offers()?.is_empty() {
+                    self.sink.error(|| Diagnostic::new(Code::ArgumentCount, span, "`ISTEP` has no values"));
+                }
+            } else {
+                let channel = self.expect_name("a channel")?;
+                let own = self.parse_offers()?;
+                match offer.on {
+                    OfferedOn::Channel(_) => offer.with.push((channel, own.len())),
+                    _ => offer.on = OfferedOn::Channel(channel),
+                }
+                offer.values.extend(own);
+            }
+            if !self.eat("|") {
+                break;
+            }
+        }
+        if let Some(values) = ending {
+            match offer.on {
+                OfferedOn::Channel(_) => offer.exit = Some(values.len()),
+                _ => offer.on = OfferedOn::Exit,
+            }
+            offer.values.extend(values);
+        }
+        Ok(())
     }
 
     /// `[[ a, b ]]`, all of which hold.
@@ -274,6 +318,7 @@ impl TxsReader<'_> {
                 Diagnostic::new(Code::NestingTooDeep, span, message).help("name inner parts with `PROCDEF`")
             }));
         }
+        self.spec.has_joint_exit |= matches!(&kind, BehaviourKind::Prefix(offer, _) if offer.exit.is_some());
         let free = self.free_names(&kind);
         Ok(self.spec.behaviours.push(BehaviourTree { kind, span, owner: self.owner, free, depth }))
     }
