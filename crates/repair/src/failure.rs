@@ -34,14 +34,14 @@ pub(crate) struct FailurePoint {
     /// The switches that the model could take or refuse on the way, with their distance from the failure in steps.
     reachable: FxHashMap<Span, usize>,
     /// The last inputs before it, the latest first.
-    inputs: Vec<GivenInput>,
+    inputs: Vec<InputBeforeFailure>,
     /// True if the model is made of parts, whose messages to each other were not seen.
     pub(crate) has_parts: bool,
 }
 
 /// An input on the way to a failure.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenInput {
+pub(crate) struct InputBeforeFailure {
     pub(crate) gate: String,
     /// The names of the locations before it: a state among them may have refused it.
     places: FxHashSet<String>,
@@ -88,7 +88,7 @@ impl FailureCollector {
         }
         failure.note_observed(cx, labels);
         failure.note_states(cx, self.last.as_ref());
-        let given = |(gate, belief): &(GateId, Belief)| GivenInput {
+        let given = |(gate, belief): &(GateId, Belief)| InputBeforeFailure {
             gate: cx.sts.gates[*gate].name.to_string(),
             places: place_names(cx, belief),
         };
@@ -118,7 +118,7 @@ impl FailurePoint {
     }
 
     /// Returns the inputs that were given where the model may have been at this location, the latest first.
-    pub(crate) fn inputs_at(&self, place: &str) -> impl Iterator<Item = &GivenInput> {
+    pub(crate) fn inputs_at(&self, place: &str) -> impl Iterator<Item = &InputBeforeFailure> {
         self.inputs.iter().filter(move |input| input.places.contains(place))
     }
 

@@ -1,5 +1,5 @@
-//! Transitions for inputs that are missing. Where no state takes an input, everything is allowed and no run fails; these
-//! are models in which another state, or another part, takes it.
+//! Transitions for inputs that are missing. Where no state takes an input, everything is allowed and no run fails;
+//! these are models in which another state takes it.
 
 use crate::world::{all_texts, run, some_repairs};
 
