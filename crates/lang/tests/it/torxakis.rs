@@ -12,6 +12,7 @@ use ioxide_model::label::Label;
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::{DataValue, Value};
+use ioxide_test_support::is_full_run;
 
 #[test]
 fn every_model_of_the_corpus_loads_and_is_shown() {
@@ -613,6 +614,56 @@ fn processes_of_one_name_are_told_by_their_channels_and_parameters() {
         STAUTDEF p [ A :: Int ] () ::= STATE s INIT s ENDDEF";
     let (_, loaded) = load_text("m.txs", &format!("{twice} {}", behaving("STOP")));
     assert!(loaded.diagnostics.iter().any(|finding| finding.code == Code::DuplicateName));
+}
+
+/// A text with an automaton of `n_states` states, and a transition on each line; and lines with other definitions.
+fn large_text(n_states: usize, n_channels: usize, n_edges: usize, n_others: usize) -> String {
+    let list = |name: &str, n: usize| (0..n).map(|at| format!("{name}{at}")).collect::<Vec<_>>().join(", ");
+    let (ins, outs) = (list("I", n_channels), list("O", n_channels));
+    let mut text = format!(
+        "CHANDEF C ::= {ins}, {outs}; Go :: Int ENDDEF\n\
+         MODELDEF M ::= CHAN IN {ins}, Go CHAN OUT {outs} BEHAVIOUR big [{ins}, {outs}] () ||| p0 [Go] (0) ENDDEF\n"
+    );
+    for at in 0..n_others {
+        let before = at.saturating_sub(1);
+        let value = if at == 0 { "1".into() } else { format!("c{before} + 1") };
+        writeln!(text, "CONSTDEF c{at} :: Int ::= {value} ENDDEF").expect("text");
+        writeln!(text, "FUNCDEF f (x :: T{at}) :: Int ::= n{at}(x) + c{at} ENDDEF").expect("text");
+        writeln!(text, "TYPEDEF T{at} ::= T{at} {{ n{at} :: Int }} ENDDEF").expect("text");
+        let next = (at + 1) % n_others;
+        let body = format!("Go ! f(T{at}(n)) >-> p{next} [Go] (n)");
+        writeln!(text, "PROCDEF p{at} [ Go :: Int ] (n :: Int) ::= {body} ENDDEF").expect("text");
+    }
+    writeln!(
+        text,
+        "STAUTDEF big [ {ins}, {outs} ] () ::=\nSTATE {}\nVAR v :: Int\nINIT s0",
+        list("s", n_states)
+    )
+    .expect("text");
+    writeln!(text, "TRANS").expect("text");
+    for at in 0..n_edges {
+        // Backwards, so that what holds at the start needs the whole length to get to the end.
+        let (from, to) = (n_states - 1 - at % n_states, (n_states - at % n_states) % n_states);
+        let channel = format!("{}{}", if at % 2 == 0 { "I" } else { "O" }, at / 7 % n_channels);
+        let set = if from == 0 { "{ v := 1 }" } else { "{ v := v + 1 }" };
+        writeln!(text, "  s{from} -> {channel} {set} -> s{to}").expect("text");
+    }
+    text + "ENDDEF\n"
+}
+
+/// With 1,000 states and 330 channels on 85,000 lines, as in the largest public file, this is a matter of seconds.
+#[test]
+fn large_files_are_read() {
+    let (n_states, n_channels, n_edges, n_others) =
+        if is_full_run() { (1_000, 165, 80_000, 1_200) } else { (100, 20, 2_000, 100) };
+    let text = large_text(n_states, n_channels, n_edges, n_others);
+    assert!(text.lines().count() > n_edges + 4 * n_others);
+    let model = loaded_model(&text);
+    assert_eq!(model.sts.switches.len(), n_edges + n_others);
+    let places = |part: usize| {
+        model.sts.composition.as_ref().expect("parts").parts.iter().nth(part).map(|it| it.places.len())
+    };
+    assert_eq!((places(0), places(1)), (Some(n_states), Some(n_others)));
 }
 
 #[test]

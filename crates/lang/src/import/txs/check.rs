@@ -11,6 +11,7 @@ use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::term::TermPool;
 
+use super::circles::CallGraph;
 use super::overload::may_be;
 use super::tree::{
     BehaviourId, BehaviourKind, ChanDef, ChannelOffer, ExitDef, ModelDef, OfferedOn, OfferedValue,
@@ -332,6 +333,14 @@ impl BehaviourChecker<'_> {
                 BehaviourKind::Call { process, channels, args } => {
                     let call = WrittenCall { process, channels, args };
                     (self.check_call(id, call, &scope, reach), None)
+                }
+                // The parser has made the call from the heading, so only the values of variables can be wrong.
+                BehaviourKind::Enter { process, args, .. } => {
+                    let signature = &self.interface.signatures[*process];
+                    for (arg, &sort) in args.iter().zip(&signature.params) {
+                        _ = self.typing().check(arg, sort, &scope);
+                    }
+                    (signature.exit.clone(), None)
                 }
             };
             ending = self.joint(ending, more, span);
@@ -685,19 +694,26 @@ struct WrittenCall<'s> {
 pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, sink: &mut FindingSink) {
     let calls: Vec<Vec<ProcessCall>> =
         spec.processes.iter().map(|process| calls_in(spec, interface, process.body)).collect();
+    // A process comes back to itself by a call if both are in one component of the graph of calls.
+    let components = |counts: fn(&ProcessCall) -> bool| {
+        let counted =
+            |made: &Vec<ProcessCall>| made.iter().filter(|call| counts(call)).map(|call| call.to).collect();
+        CallGraph::new(calls.iter().map(counted).collect()).components()
+    };
+    let (at_once, at_all) = (components(|call| !call.is_guarded), components(|_| true));
     for (from, made) in calls.iter().enumerate() {
         // A condition may bound the calls by values, which is not decided here: unfolding has a limit of its own.
         // Two ways to have no bound. A call before any message can be unfolded for ever at one place. A call
         // inside of a composition comes after messages, but each round leaves one operator more.
         for call in made.iter().filter(|call| !call.is_conditional) {
             let name = &spec.processes[from].shown;
-            if !call.is_guarded && reaches(&calls, call.to, from, |call| !call.is_guarded) {
+            if !call.is_guarded && at_once[call.to] == at_once[from] {
                 sink.error(|| {
                     let message = format!("process `{name}` calls itself here before any message");
                     Diagnostic::new(Code::UnboundedProcesses, call.span, message)
                         .help("put a communication before the call: `Chan >-> process[...](...)`")
                 });
-            } else if !call.is_tail && reaches(&calls, call.to, from, |_| true) {
+            } else if !call.is_tail && at_all[call.to] == at_all[from] {
                 sink.error(|| {
                     let message =
                         format!("process `{name}` would be created again and again here, without bound");
@@ -758,8 +774,13 @@ fn calls_in(spec: &Specification, interface: &ProcessInterface, body: BehaviourI
             // the first of all, so the call is not guarded.
             BehaviourKind::Disable(left, right) => open.extend([(*left, inside), (*right, way)]),
             BehaviourKind::Hide(_, body) => open.push((*body, inside)),
-            BehaviourKind::Call { .. } => {
-                if let Some(&to) = interface.called.get(&id) {
+            BehaviourKind::Call { .. } | BehaviourKind::Enter { .. } => {
+                let entered = if let BehaviourKind::Enter { process, .. } = &behaviour.kind {
+                    Some(*process)
+                } else {
+                    None
+                };
+                if let Some(to) = entered.or_else(|| interface.called.get(&id).copied()) {
                     let ProcessWay { is_tail, is_guarded, has_condition } = way;
                     let is_conditional = has_condition && !is_guarded;
                     found.push(ProcessCall { to, is_tail, is_guarded, is_conditional, span: behaviour.span });
@@ -768,25 +789,4 @@ fn calls_in(spec: &Specification, interface: &ProcessInterface, body: BehaviourI
         }
     }
     found
-}
-
-/// Returns whether `to` can be reached from `from` by calls that `counts` accepts.
-fn reaches(
-    calls: &[Vec<ProcessCall>],
-    from: usize,
-    to: usize,
-    counts: impl Fn(&ProcessCall) -> bool,
-) -> bool {
-    let mut seen = vec![false; calls.len()];
-    let mut open = vec![from];
-    while let Some(at) = open.pop() {
-        // Also without any call: `from` is a process that is called, and it may be the caller itself.
-        if at == to {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[at], true) {
-            open.extend(calls[at].iter().filter(|call| counts(call)).map(|call| call.to));
-        }
-    }
-    false
 }

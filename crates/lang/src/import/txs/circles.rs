@@ -40,22 +40,26 @@ impl CallGraph {
     /// Returns the functions that call themselves by way of others: the members of strongly connected components of
     /// more than one function.
     pub(super) fn in_circles(&self) -> BTreeSet<usize> {
-        let mut is_in: BTreeSet<usize> = BTreeSet::new();
-        let mut is_seen = vec![false; self.calls.len()];
+        let components = self.components();
+        let mut sizes = vec![0usize; components.len()];
+        components.iter().for_each(|&component| sizes[component] += 1);
+        (0..components.len()).filter(|&at| sizes[components[at]] > 1).collect()
+    }
+
+    /// Returns the number of the strongly connected component of every function: two have the same one if each calls
+    /// the other, by any way.
+    pub(super) fn components(&self) -> Vec<usize> {
+        let mut component: Vec<Option<usize>> = vec![None; self.calls.len()];
         for root in self.finishing_order().into_iter().rev() {
-            let mut members = Vec::new();
             let mut todo = vec![root];
             while let Some(at) = todo.pop() {
-                if !std::mem::replace(&mut is_seen[at], true) {
-                    members.push(at);
+                if component[at].is_none() {
+                    component[at] = Some(root);
                     todo.extend(&self.callers[at]);
                 }
             }
-            if members.len() > 1 {
-                is_in.extend(members);
-            }
         }
-        is_in
+        component.into_iter().enumerate().map(|(at, component)| component.unwrap_or(at)).collect()
     }
 
     /// Returns the functions in the order in which a search along the calls leaves them.
@@ -104,6 +108,14 @@ mod tests {
         (0..calls.len()).filter(|&at| reaches(at)).collect()
     }
 
+    fn reaches(calls: &[BTreeSet<usize>], from: usize, to: usize) -> bool {
+        let mut found = BTreeSet::from([from]);
+        for _ in calls {
+            found.extend(found.clone().into_iter().flat_map(|at| calls[at].clone()));
+        }
+        found.contains(&to)
+    }
+
     #[test]
     fn circles_are_those_who_reach_themselves_and_the_order_is_the_rest() {
         let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
@@ -121,6 +133,11 @@ mod tests {
             let graph = CallGraph::new(calls.clone());
             let circles = graph.in_circles();
             assert_eq!(circles, naive(&calls), "{calls:?}");
+            let components = graph.components();
+            for (one, other) in (0..n).flat_map(|one| (0..n).map(move |other| (one, other))) {
+                let is_mutual = one == other || reaches(&calls, one, other) && reaches(&calls, other, one);
+                assert_eq!(components[one] == components[other], is_mutual, "{calls:?}");
+            }
             let order = graph.order();
             for (at, &of) in order.iter().enumerate() {
                 assert!(calls[of].iter().all(|to| *to == of || order[..at].contains(to)), "{calls:?}");

@@ -10,7 +10,9 @@
 //! - `P [>< Q`: the first action of `Q` takes over, and when `Q` ends `P` goes on where it was, to be interrupted
 //!   again.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::sort::Sort;
@@ -135,7 +137,7 @@ impl Channels {
     /// `v1`, or `A_v1` if it is on several channels.
     pub(super) fn communication_fields(&self, communication: &Communication) -> Vec<(String, Sort)> {
         let channels = self.ordered_channels(communication);
-        let is_joint = channels.len() + usize::from(communication.exit.is_some()) > 1;
+        let is_joint = communication.is_joint();
         let all = channels.iter().map(|&id| (&*self.all[id].name, &self.all[id].sorts));
         let all = all.chain(communication.exit.as_ref().map(|sorts| (EXIT, sorts)));
         let own = |(name, sorts): (&str, &Vec<Sort>)| {
@@ -172,8 +174,56 @@ impl Channels {
     }
 }
 
-/// The channels of names in scope.
-pub(super) type ChannelWiring = BTreeMap<String, ChannelId>;
+/// The channels of names in scope; copies share one table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ChannelWiring(Arc<BTreeMap<String, ChannelId>>);
+
+impl ChannelWiring {
+    fn get(&self, name: &str) -> Option<ChannelId> {
+        self.0.get(name).copied()
+    }
+
+    /// Lets `name` stand for `channel`.
+    pub(super) fn insert(&mut self, name: &str, channel: ChannelId) {
+        Arc::make_mut(&mut self.0).insert(name.to_owned(), channel);
+    }
+
+    fn contains(&self, channel: ChannelId) -> bool {
+        self.0.values().any(|&other| other == channel)
+    }
+
+    /// Returns the channels of `names` only.
+    pub(super) fn restricted_to(&self, names: &BTreeSet<String>) -> Self {
+        if self.0.keys().all(|name| names.contains(name)) {
+            return self.clone();
+        }
+        let kept = self.0.iter().filter(|(name, _)| names.contains(*name));
+        kept.map(|(name, &channel)| (name.clone(), channel)).collect()
+    }
+
+    /// Returns whether both are copies of one table.
+    pub(super) fn is_copy_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl FromIterator<(String, ChannelId)> for ChannelWiring {
+    fn from_iter<I: IntoIterator<Item = (String, ChannelId)>>(named: I) -> Self {
+        Self(Arc::new(named.into_iter().collect()))
+    }
+}
+
+impl Ord for ChannelWiring {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.is_copy_of(other) { Ordering::Equal } else { self.0.cmp(&other.0) }
+    }
+}
+
+impl PartialOrd for ChannelWiring {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 /// The channels on which both sides of a composition synchronise.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -230,6 +280,11 @@ impl Communication {
     /// Returns the communication on one channel.
     pub(super) fn on_channel(channel: ChannelId) -> Self {
         Self { seen: [channel].into(), ..Self::default() }
+    }
+
+    /// Returns whether it is on several channels, or on one with an exit.
+    pub(super) fn is_joint(&self) -> bool {
+        self.seen.len() + self.hidden.len() + usize::from(self.exit.is_some()) > 1
     }
 
     /// Returns whether nobody else can take part.
@@ -369,8 +424,7 @@ impl<'a> Stepper<'a> {
 
     /// The variables for the values of the message that a communication is: its own, if it is on several channels.
     pub(super) fn message_fields(&mut self, communication: &Communication) -> Vec<VarId> {
-        let Communication { seen, hidden, exit } = communication;
-        if seen.len() + hidden.len() + usize::from(exit.is_some()) <= 1 {
+        if !communication.is_joint() {
             return self.plain_fields(communication);
         }
         if let Some(known) = self.joint_fields.get(communication) {
@@ -482,6 +536,11 @@ impl<'a> Stepper<'a> {
                     self.called = Some(self.behaviour(id).span);
                     (id, scope, wiring) = self.unfold_call(id, channels, args, &scope, &wiring)?;
                 }
+                BehaviourKind::Enter { process, args, .. } => {
+                    self.called = Some(self.behaviour(id).span);
+                    scope = self.parameters(*process, args, &scope)?;
+                    id = self.spec.processes[*process].body;
+                }
                 BehaviourKind::Guard(guard, next) => {
                     // Arguments are terms. If all of them are values, the guard folds to a constant here.
                     let guard = self.type_expression(|typing| typing.check(guard, Sort::Bool, &scope))?;
@@ -500,9 +559,9 @@ impl<'a> Stepper<'a> {
             BehaviourKind::Parallel(sync, left, right) => {
                 let sharing = match sync {
                     SyncChannels::All => Sharing::All,
-                    SyncChannels::Only(names) => Sharing::Only(
-                        names.iter().filter_map(|name| wiring.get(&name.text).copied()).collect(),
-                    ),
+                    SyncChannels::Only(names) => {
+                        Sharing::Only(names.iter().filter_map(|name| wiring.get(&name.text)).collect())
+                    }
                 };
                 ControlState::Parallel(sharing, at(*left), at(*right))
             }
@@ -513,9 +572,9 @@ impl<'a> Stepper<'a> {
                     let sorts = self.channel_sorts(&channel.sorts);
                     let known = self.channels.hidden((self.part, path.to_owned(), id), &channel.name, sorts);
                     // Around this behaviour the channel may be in use by a copy of it, which has moved from here.
-                    let is_taken = |id: ChannelId| wiring.values().any(|&other| other == id);
+                    let is_taken = |id: ChannelId| wiring.contains(id);
                     let channel_id = self.channels.unused_copy(known, is_taken);
-                    inner.insert(channel.name.text.clone(), channel_id);
+                    inner.insert(&channel.name.text, channel_id);
                     hidden.insert(channel_id);
                 }
                 ControlState::Hide(hidden, Box::new(ControlState::At(*body, scope, inner)))
@@ -543,16 +602,28 @@ impl<'a> Stepper<'a> {
         wiring: &ChannelWiring,
     ) -> Result<(BehaviourId, Scope, ChannelWiring), NoPart> {
         let &at = self.interface.called.get(&call).ok_or(NoPart::Broken)?;
-        let (process, signature) = (&self.spec.processes[at], &self.interface.signatures[at]);
+        let process = &self.spec.processes[at];
+        let inner = self.parameters(at, args, scope)?;
+        let formal = process.channels.iter().map(|channel| channel.name.text.clone());
+        let actual: Result<Vec<ChannelId>, NoPart> =
+            channels.iter().map(|name| wiring.get(&name.text).ok_or(NoPart::Broken)).collect();
+        Ok((process.body, inner, formal.zip(actual?).collect()))
+    }
+
+    /// Returns the parameters of a process, with the values of the arguments.
+    fn parameters(
+        &mut self,
+        process: usize,
+        args: &[super::tree::TxsExpr],
+        scope: &Scope,
+    ) -> Result<Scope, NoPart> {
+        let (params, signature) = (&self.spec.processes[process].params, &self.interface.signatures[process]);
         let mut inner = Scope::new();
-        for ((param, &sort), arg) in process.params.iter().zip(&signature.params).zip(args) {
+        for ((param, &sort), arg) in params.iter().zip(&signature.params).zip(args) {
             let value = self.type_expression(|typing| typing.check(arg, sort, scope))?;
             inner.insert(param.name.text.clone(), value);
         }
-        let formal = process.channels.iter().map(|channel| channel.name.text.clone());
-        let actual: Result<Vec<ChannelId>, NoPart> =
-            channels.iter().map(|name| wiring.get(&name.text).copied().ok_or(NoPart::Broken)).collect();
-        Ok((process.body, inner, formal.zip(actual?).collect()))
+        Ok(inner)
     }
 
     // Steps.
@@ -658,7 +729,7 @@ impl<'a> Stepper<'a> {
             OfferedOn::Channel(name) => {
                 let names = std::iter::once(name).chain(offer.with.iter().map(|(name, _)| name));
                 let plain: Result<Vec<ChannelId>, NoPart> =
-                    names.map(|name| wiring.get(&name.text).copied().ok_or(NoPart::Broken)).collect();
+                    names.map(|name| wiring.get(&name.text).ok_or(NoPart::Broken)).collect();
                 let plain = plain?;
                 let mut fields: Vec<VarId> = plain.iter().flat_map(|&channel| self.fields(channel)).collect();
                 let mut act = Communication { seen: plain.into_iter().collect(), ..Communication::default() };

@@ -24,7 +24,7 @@ use crate::sink::{FindingSink, Reported};
 /// far less.
 const MAX_NESTING: usize = 64;
 /// The greatest number of behaviour nodes of one text. Chosen by feel: it bounds the memory that a text can ask for.
-const MAX_BEHAVIOURS: usize = 200_000;
+const MAX_BEHAVIOURS: usize = 500_000;
 
 /// The keywords, which are no names.
 const WORDS: [&str; 42] = [

@@ -15,14 +15,20 @@ use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, StateVar
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
-use super::control::{ChannelId, Communication, ControlAct, ControlState, Stepper, path_of_side};
+use super::control::{
+    ChannelId, ChannelWiring, Communication, ControlAct, ControlState, Stepper, path_of_side,
+};
+use super::tree::BehaviourId;
 use crate::sink::{FindingSink, Reported};
 
-/// The greatest number of locations of one part. Chosen by feel: a process that makes more has no end, or none that
+/// The greatest number of compositions of one part. Chosen by feel: a process that makes more has no end, or none that
 /// testing would come to.
 const MAX_PLACES: usize = 5_000;
-/// The greatest number of steps of one part. Chosen by feel, as the locations are bounded.
-const MAX_PART_STEPS: usize = 50_000;
+/// The greatest number of locations of one part. Chosen by feel: those that are no compositions stand in the text, each
+/// for one way in which the channels are passed on.
+const MAX_ALL_PLACES: usize = 100_000;
+/// The greatest number of steps of one part. Chosen by feel: far beyond the largest automata that people generate.
+const MAX_PART_STEPS: usize = 500_000;
 
 /// The meaning of a message of a part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,8 +71,11 @@ pub(super) struct PartBuilder<'a> {
     slots: BTreeMap<(String, String, Sort), VarId>,
     said: BTreeMap<TxsPartMessage, GateId>,
     /// The directions of the channels of the interface.
-    kinds: Vec<(ChannelId, GateKind)>,
+    kinds: ChannelKinds,
+    /// For a behaviour the channels in scope, and those among them that it mentions.
+    wirings: BTreeMap<BehaviourId, (ChannelWiring, ChannelWiring)>,
     places: BTreeMap<ControlState, LocId>,
+    n_compositions: usize,
     open: VecDeque<(LocId, ControlState)>,
     names: BTreeMap<String, usize>,
     labels: BTreeMap<String, usize>,
@@ -87,25 +96,22 @@ pub(super) enum NoPart {
 
 impl<'a> PartBuilder<'a> {
     /// Makes a builder of the part called `name`, with the channels of the interface and their directions.
-    pub(super) fn new(
-        stepper: Stepper<'a>,
-        name: &str,
-        span: Span,
-        outside: &[(ChannelId, GateKind)],
-    ) -> Self {
+    pub(super) fn new(stepper: Stepper<'a>, name: &str, span: Span, outside: &ChannelKinds) -> Self {
         let sts = Sts::new(name, name, span);
         let mut builder = Self {
             stepper,
             sts,
             slots: BTreeMap::new(),
             said: BTreeMap::new(),
-            kinds: outside.to_vec(),
+            kinds: outside.clone(),
+            wirings: BTreeMap::new(),
             places: BTreeMap::new(),
+            n_compositions: 0,
             open: VecDeque::new(),
             names: BTreeMap::new(),
             labels: BTreeMap::new(),
         };
-        for &(channel, kind) in outside {
+        for (&channel, &kind) in outside {
             builder.gate_for(&TxsPartMessage::On(Communication::on_channel(channel)), kind, span);
         }
         builder
@@ -184,6 +190,9 @@ impl<'a> PartBuilder<'a> {
     /// returns the guard.
     fn rename_fields(&mut self, act: &ControlAct, guard: Term, update: &mut [(VarId, Term)]) -> Term {
         let ControlAct::On(communication) = act else { return guard };
+        if !communication.is_joint() {
+            return guard;
+        }
         let renaming = self.stepper.renaming(communication);
         let pool = &mut self.stepper.pool;
         update.iter_mut().for_each(|(_, term)| *term = pool.substitute(*term, &renaming));
@@ -195,7 +204,8 @@ impl<'a> PartBuilder<'a> {
         if let Some(&known) = self.places.get(&control) {
             return Ok(known);
         }
-        if self.places.len() >= MAX_PLACES {
+        self.n_compositions += usize::from(!matches!(control, ControlState::Ended | ControlState::At(..)));
+        if self.n_compositions > MAX_PLACES || self.places.len() >= MAX_ALL_PLACES {
             return Err(NoPart::TooMany);
         }
         let name = self.place_name(&control);
@@ -242,8 +252,20 @@ impl<'a> PartBuilder<'a> {
                     update.push((slot, term));
                     kept.insert(name, self.stepper.pool.var(slot));
                 }
-                let wiring = wiring.into_iter().filter(|(name, _)| free.channels.contains(name)).collect();
-                ControlState::At(id, kept, wiring)
+                ControlState::At(id, kept, self.free_channels(id, wiring))
+            }
+        }
+    }
+
+    /// Returns the channels that the behaviour mentions. What was found last is kept: the many ways into a state lead
+    /// from one table to one table.
+    fn free_channels(&mut self, id: BehaviourId, wiring: ChannelWiring) -> ChannelWiring {
+        match self.wirings.get(&id) {
+            Some((from, restricted)) if from.is_copy_of(&wiring) => restricted.clone(),
+            _ => {
+                let restricted = wiring.restricted_to(&self.stepper.spec.behaviours[id].free.channels);
+                self.wirings.insert(id, (wiring, restricted.clone()));
+                restricted
             }
         }
     }
@@ -264,12 +286,11 @@ impl<'a> PartBuilder<'a> {
     /// Declares the variables with their initial values.
     fn variables(&mut self, values: &[(VarId, Term)]) -> Result<(), NoPart> {
         let span = self.sts.locations[LocId::new(0)].span;
+        let values: BTreeMap<VarId, Term> = values.iter().rev().copied().collect();
         let pool = &mut self.stepper.pool;
         for &var in self.slots.values() {
-            // A variable that is written later starts with the default, as `leave` sets it where it is not
-            // read.
-            let value = match values.iter().find(|(other, _)| *other == var) {
-                Some((_, term)) => pool.eval(*term, &Valuation::new()).map_err(|_| NoPart::Broken)?,
+            let value = match values.get(&var) {
+                Some(term) => pool.eval(*term, &Valuation::new()).map_err(|_| NoPart::Broken)?,
                 None => pool.default_value(pool.var_info(var).sort),
             };
             self.sts.vars.push(StateVar { var, init: Some(pool.value(value)), span });
@@ -348,10 +369,12 @@ impl<'a> PartBuilder<'a> {
     }
 }
 
+/// The directions of channels.
+pub(super) type ChannelKinds = BTreeMap<ChannelId, GateKind>;
+
 /// Returns the direction of a communication on these channels at once; `None` if some are inputs and others outputs.
-pub(super) fn kind_of(plain: &BTreeSet<ChannelId>, kinds: &[(ChannelId, GateKind)]) -> Option<GateKind> {
-    let known = kinds.iter().filter(|(channel, _)| plain.contains(channel)).map(|(_, kind)| *kind);
-    let kinds: Vec<GateKind> = known.collect();
+pub(super) fn kind_of(plain: &BTreeSet<ChannelId>, kinds: &ChannelKinds) -> Option<GateKind> {
+    let kinds: Vec<GateKind> = plain.iter().filter_map(|channel| kinds.get(channel).copied()).collect();
     let first = kinds.first().copied().unwrap_or(GateKind::Output);
     kinds.iter().all(|kind| *kind == first).then_some(first)
 }
@@ -397,7 +420,7 @@ impl NoPart {
                 Code::TooManySwitches,
                 span,
                 format!(
-                    "a sequential part of this has more than {MAX_PLACES} places or {MAX_PART_STEPS} steps"
+                    "a sequential part of this has more than {MAX_PLACES} composed places or {MAX_PART_STEPS} steps"
                 ),
             )
             .note("parallel composition below `>->`, `>>>`, `[>>` or `[><` is written out place by place")

@@ -18,7 +18,7 @@ use super::check::ProcessInterface;
 use super::control::{
     ChannelId, ChannelWiring, Channels, Communication, ControlState, JOINT, Sharing, Stepper, TxsChannel,
 };
-use super::part::{BuiltPart, PartBuilder, TxsPartMessage, both_ways, kind_of};
+use super::part::{BuiltPart, ChannelKinds, PartBuilder, TxsPartMessage, both_ways, kind_of};
 use super::tree::{ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
@@ -41,20 +41,23 @@ pub(super) struct TxsMeaning<'a> {
 pub(super) struct ModelOutside {
     pub(super) channels: Channels,
     pub(super) wiring: ChannelWiring,
-    pub(super) kinds: Vec<(ChannelId, GateKind)>,
+    pub(super) kinds: ChannelKinds,
 }
 
 impl ModelOutside {
     /// Makes a plain channel for each of `inputs` and `outputs`, with the sorts that `interface` declares.
     pub(super) fn new(interface: &ProcessInterface, inputs: &[Name], outputs: &[Name]) -> Self {
-        let mut outside =
-            Self { channels: Channels::default(), wiring: ChannelWiring::new(), kinds: Vec::new() };
+        let mut outside = Self {
+            channels: Channels::default(),
+            wiring: ChannelWiring::default(),
+            kinds: ChannelKinds::new(),
+        };
         let inputs = inputs.iter().map(|name| (name, GateKind::Input));
         for (name, kind) in inputs.chain(outputs.iter().map(|name| (name, GateKind::Output))) {
             let sorts = interface.channels.get(&name.text).cloned().unwrap_or_default();
             let id = outside.channels.all.push(TxsChannel::new_plain(&name.text, sorts));
-            outside.wiring.insert(name.text.clone(), id);
-            outside.kinds.push((id, kind));
+            outside.wiring.insert(&name.text, id);
+            outside.kinds.insert(id, kind);
         }
         outside
     }
@@ -257,7 +260,7 @@ impl PartComposer<'_> {
         let groups = self.groups(tree, sink)?;
         let mut gates = BTreeMap::new();
         // Channels that no part uses have a message too: they belong to the interface.
-        for &(channel, kind) in &self.outside.kinds {
+        for (&channel, &kind) in &self.outside.kinds {
             gates.insert(channel, self.add_gate(&mut composer, channel, kind));
         }
         // An exit that no behaviour waits for is no step of the system.

@@ -4,6 +4,7 @@
 //! parts are computed in one pass.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ioxide_model::source::Span;
 
@@ -133,8 +134,31 @@ pub(super) struct BehaviourTree {
 /// The names that a behaviour mentions and does not bind.
 #[derive(Clone, Default)]
 pub(super) struct FreeNames {
-    pub(super) vars: BTreeSet<String>,
-    pub(super) channels: BTreeSet<String>,
+    pub(super) vars: SharedNames,
+    pub(super) channels: SharedNames,
+}
+
+/// A set of names. Behaviours that mention the same names share one: an automaton has as many calls as transitions, and
+/// each mentions all of its channels.
+pub(super) type SharedNames = Arc<BTreeSet<String>>;
+
+/// Adds the names of `more` to `names`.
+pub(super) fn add_names(names: &mut SharedNames, more: &SharedNames) {
+    if Arc::ptr_eq(names, more) || more.is_subset(names) {
+        return;
+    }
+    if names.is_subset(more) {
+        *names = more.clone();
+    } else {
+        Arc::make_mut(names).extend(more.iter().cloned());
+    }
+}
+
+/// Adds a name to `names`.
+pub(super) fn add_name(names: &mut SharedNames, name: &str) {
+    if !names.contains(name) {
+        Arc::make_mut(names).insert(name.to_owned());
+    }
 }
 
 /// The kinds of behaviours.
@@ -154,6 +178,14 @@ pub(super) enum BehaviourKind {
     Call {
         process: Name,
         channels: Vec<Name>,
+        args: Vec<TxsExpr>,
+    },
+    /// The call of a state of the automaton that the behaviour belongs to, with the same channels.
+    Enter {
+        /// The number of the process that the state is.
+        process: usize,
+        /// The channels of the automaton.
+        channels: SharedNames,
         args: Vec<TxsExpr>,
     },
 }

@@ -2,15 +2,15 @@
 //!
 //! `s -> offer { x := e } -> t` is an alternative `offer >-> t[...](..., e, ...)` of `s`: updates happen at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 
 use super::super::tree::{
-    BehaviourId, BehaviourKind, ChanDef, ChannelOffer, ExitDef, FormulaKind, OfferedValue, ProcDef, TxsExpr,
-    VarDef,
+    BehaviourId, BehaviourKind, ChanDef, ChannelOffer, ExitDef, FormulaKind, OfferedValue, ProcDef,
+    SharedNames, TxsExpr, VarDef,
 };
 use super::{TxsRead, TxsReader};
 use crate::ast::Name;
@@ -127,35 +127,37 @@ impl TxsReader<'_> {
         // Before any process is added: half of an automaton would give errors about states that nobody wrote.
         self.check_automaton(heading, &automaton)?;
         self.owner = Some(heading.first);
-        let call = self.enter(heading, &automaton, state, updates, true)?;
+        let states = StateNumbers::of(heading, &automaton);
+        let call = self.enter(heading, &automaton, &states, (state, updates), true)?;
         let start = heading.make_process(&heading.name, &heading.name.text, call, &[]);
         self.spec.processes.push(ProcDef { is_automaton: true, ..start });
-        for state in &automaton.states {
+        let Automaton { states: names, vars, edges, .. } = &automaton;
+        let mut edges_from: BTreeMap<&str, Vec<&AutomatonEdge>> = BTreeMap::new();
+        edges.iter().for_each(|edge| edges_from.entry(&edge.from.text).or_default().push(edge));
+        for state in names {
             self.owner = Some(self.spec.processes.len());
             let mut all = Vec::new();
-            for edge in automaton.edges.iter().filter(|edge| edge.from.text == state.text) {
-                let next = self.enter(heading, &automaton, &edge.to, &edge.updates, false)?;
+            for edge in edges_from.get(&*state.text).into_iter().flatten() {
+                let next = self.enter(heading, &automaton, &states, (&edge.to, &edge.updates), false)?;
                 all.push(self.add_behaviour(BehaviourKind::Prefix(edge.offer.clone(), next), edge.span)?);
             }
             // A state without edges is a choice of nothing: it stops.
             let body = self.add_behaviour(BehaviourKind::Choice(all), state.span)?;
             let name = Name { text: state_name(heading, state), span: state.span };
-            self.spec.processes.push(heading.make_process(&name, &state.text, body, &automaton.vars));
+            self.spec.processes.push(heading.make_process(&name, &state.text, body, vars));
         }
         Ok(())
     }
 
-    /// Makes the call that enters `state` with these new values.
+    /// Makes the call that enters a state with these new values.
     fn enter(
         &mut self,
         heading: &Heading,
         automaton: &Automaton,
-        state: &Name,
-        updates: &[(Name, TxsExpr)],
+        states: &StateNumbers,
+        (state, updates): (&Name, &[(Name, TxsExpr)]),
         is_start: bool,
     ) -> TxsRead<BehaviourId> {
-        let process = Name { text: state_name(heading, state), span: state.span };
-        let channels = heading.channels.iter().map(|channel| channel.name.clone()).collect();
         let kept = |var: &VarDef| TxsExpr {
             kind: FormulaKind::Apply(Name { text: var.name.text.clone(), span: state.span }, Vec::new()),
             span: state.span,
@@ -172,12 +174,15 @@ impl TxsReader<'_> {
                 None => kept(var),
             });
         }
-        self.add_behaviour(BehaviourKind::Call { process, channels, args }, state.span)
+        let process = states.process_of.get(&state.text).copied().unwrap_or(heading.first);
+        let channels = states.channels.clone();
+        self.add_behaviour(BehaviourKind::Enter { process, channels, args }, state.span)
     }
 
     fn check_automaton(&mut self, heading: &Heading, automaton: &Automaton) -> TxsRead<()> {
-        for (at, state) in automaton.states.iter().enumerate() {
-            if automaton.states[..at].iter().any(|other| other.text == state.text) {
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        for state in &automaton.states {
+            if !names.insert(state.text.clone()) {
                 return self.report_error(
                     Code::DuplicateName,
                     state.span,
@@ -188,7 +193,7 @@ impl TxsReader<'_> {
         let init = automaton.init.iter().map(|(state, updates)| (state, updates));
         let targets = init.chain(automaton.edges.iter().map(|edge| (&edge.to, &edge.updates)));
         for (state, updates) in targets {
-            self.check_state(automaton, state)?;
+            self.check_state(&names, state)?;
             for (at, (name, _)) in updates.iter().enumerate() {
                 if !automaton.vars.iter().any(|var| var.name.text == name.text) {
                     let message = format!("the automaton has no variable `{}`", name.text);
@@ -201,14 +206,14 @@ impl TxsReader<'_> {
             }
         }
         for edge in &automaton.edges {
-            self.check_state(automaton, &edge.from)?;
+            self.check_state(&names, &edge.from)?;
             self.check_taken(heading, automaton, edge)?;
         }
         self.check_values(automaton)
     }
 
-    fn check_state(&mut self, automaton: &Automaton, state: &Name) -> TxsRead<()> {
-        if automaton.states.iter().any(|known| known.text == state.text) {
+    fn check_state(&mut self, names: &BTreeSet<String>, state: &Name) -> TxsRead<()> {
+        if names.contains(&state.text) {
             return Ok(());
         }
         self.report_error(
@@ -233,35 +238,9 @@ impl TxsReader<'_> {
     /// Checks that no variable is read before it has a value, by a forward analysis from `INIT` of those that surely
     /// have one.
     fn check_values(&mut self, automaton: &Automaton) -> TxsRead<()> {
-        let Some((start, updates)) = &automaton.init else { return Ok(()) };
-        let index = |name: &Name| automaton.states.iter().position(|state| state.text == name.text);
-        // What surely has a value in each state; `None` where no way leads yet. Sets only get smaller, so the
-        // loop ends.
-        let mut known: Vec<Option<BTreeSet<&str>>> = vec![None; automaton.states.len()];
-        let Some(start) = index(start) else { return Ok(()) };
-        known[start] = Some(updates.iter().map(|(name, _)| name.text.as_str()).collect());
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for edge in &automaton.edges {
-                let (Some(from), Some(to)) = (index(&edge.from), index(&edge.to)) else { continue };
-                let Some(before) = known[from].clone() else { continue };
-                let mut after = before;
-                after.extend(edge.updates.iter().map(|(name, _)| name.text.as_str()));
-                let joined = match &known[to] {
-                    None => after,
-                    // By every way: what is set on one of them only may be unset.
-                    Some(known) => known.intersection(&after).copied().collect(),
-                };
-                if known[to].as_ref() != Some(&joined) {
-                    known[to] = Some(joined);
-                    changed = true;
-                }
-            }
-        }
+        let known = surely_set(automaton);
         for edge in &automaton.edges {
-            // An edge that no way leads to reads nothing.
-            let Some(known) = index(&edge.from).and_then(|from| known[from].as_ref()) else { continue };
+            let Some(known) = known.get(&*edge.from.text) else { continue };
             let read = read_by(edge);
             let unset =
                 |var: &&VarDef| read.contains(&var.name.text) && !known.contains(var.name.text.as_str());
@@ -287,6 +266,49 @@ impl Heading {
             is_automaton: false,
         }
     }
+}
+
+/// The processes of the states of an automaton, and the channels that all of them have.
+struct StateNumbers {
+    process_of: BTreeMap<String, usize>,
+    channels: SharedNames,
+}
+
+impl StateNumbers {
+    /// The states are processes in the order of their declaration, behind the one that starts the automaton.
+    fn of(heading: &Heading, automaton: &Automaton) -> Self {
+        let states = automaton.states.iter().map(|state| state.text.clone());
+        let channels: BTreeSet<String> =
+            heading.channels.iter().map(|channel| channel.name.text.clone()).collect();
+        Self { process_of: states.zip(heading.first + 1..).collect(), channels: channels.into() }
+    }
+}
+
+/// Returns for every state that can be reached the variables that surely have a value there.
+fn surely_set(automaton: &Automaton) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let Some((start, updates)) = &automaton.init else { return known };
+    let mut edges_from: BTreeMap<&str, Vec<&AutomatonEdge>> = BTreeMap::new();
+    automaton.edges.iter().for_each(|edge| edges_from.entry(&edge.from.text).or_default().push(edge));
+    known.insert(&start.text, updates.iter().map(|(name, _)| name.text.as_str()).collect());
+    // A state is looked at again only when its set has become smaller, so at most once for each variable.
+    let mut changed: BTreeSet<&str> = [start.text.as_str()].into();
+    while let Some(state) = changed.pop_first() {
+        let before = known.get(state).cloned().unwrap_or_default();
+        for edge in edges_from.get(state).into_iter().flatten() {
+            let mut after = before.clone();
+            after.extend(edge.updates.iter().map(|(name, _)| name.text.as_str()));
+            let joined = match known.get(&*edge.to.text) {
+                None => after,
+                Some(known) => known.intersection(&after).copied().collect(),
+            };
+            if known.get(&*edge.to.text) != Some(&joined) {
+                known.insert(&edge.to.text, joined);
+                changed.insert(&edge.to.text);
+            }
+        }
+    }
+    known
 }
 
 /// Returns the name of a state among the processes; it contains a point, which no written name does, and a number, as

@@ -1,6 +1,8 @@
 //! Behaviours: `##` binds tighter than parallel composition, which binds tighter than `>>>`, `[>>` and `[><`; all group
 //! to the left. Behind `>->` and `=>>` stands a behaviour without operators, or one in brackets.
 
+use std::sync::Arc;
+
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
@@ -8,7 +10,7 @@ use ioxide_model::source::Span;
 use super::super::lexer::Lexeme;
 use super::super::tree::{
     BehaviourId, BehaviourKind, BehaviourTree, ChannelOffer, FormulaKind, FreeNames, OfferedOn, OfferedValue,
-    SyncChannels, TxsExpr, TxsOperator, names_around,
+    SyncChannels, TxsExpr, TxsOperator, add_name, add_names, names_around,
 };
 use super::{MAX_BEHAVIOURS, TxsRead, TxsReader, without_taken};
 
@@ -327,7 +329,7 @@ impl TxsReader<'_> {
     fn depth_of(&self, kind: &BehaviourKind) -> usize {
         let of = |id: &BehaviourId| self.spec.behaviours[*id].depth;
         match kind {
-            BehaviourKind::Stop | BehaviourKind::Call { .. } => 0,
+            BehaviourKind::Stop | BehaviourKind::Call { .. } | BehaviourKind::Enter { .. } => 0,
             BehaviourKind::Prefix(_, next) | BehaviourKind::Guard(_, next) => of(next),
             BehaviourKind::Accept(_, body) | BehaviourKind::Hide(_, body) | BehaviourKind::Let(_, body) => {
                 of(body) + 1
@@ -344,14 +346,16 @@ impl TxsReader<'_> {
     fn free_names(&self, kind: &BehaviourKind) -> FreeNames {
         let of = |id: &BehaviourId| self.spec.behaviours[*id].free.clone();
         let mut free = match kind {
-            BehaviourKind::Stop | BehaviourKind::Call { .. } => FreeNames::default(),
+            BehaviourKind::Stop | BehaviourKind::Call { .. } | BehaviourKind::Enter { .. } => {
+                FreeNames::default()
+            }
             BehaviourKind::Prefix(_, next)
             | BehaviourKind::Guard(_, next)
             | BehaviourKind::Accept(_, next) => of(next),
             BehaviourKind::Hide(_, body) | BehaviourKind::Let(_, body) => of(body),
             BehaviourKind::Choice(all) => {
-                let mut free = FreeNames::default();
-                all.iter().for_each(|one| free.add_all(of(one)));
+                let mut free = all.first().map(of).unwrap_or_default();
+                all.iter().skip(1).for_each(|one| free.add_all(&self.spec.behaviours[*one].free));
                 free
             }
             BehaviourKind::Parallel(_, a, b)
@@ -359,7 +363,7 @@ impl TxsReader<'_> {
             | BehaviourKind::Disable(a, b)
             | BehaviourKind::Interrupt(a, b) => {
                 let mut free = of(a);
-                free.add_all(of(b));
+                free.add_all(&self.spec.behaviours[*b].free);
                 free
             }
         };
@@ -368,28 +372,34 @@ impl TxsReader<'_> {
         match kind {
             BehaviourKind::Prefix(offer, _) => {
                 if let Some(guard) = &offer.guard {
-                    guard.names(&mut free.vars);
+                    guard.names(Arc::make_mut(&mut free.vars));
                 }
                 free.add_offers(&offer.values);
                 if let OfferedOn::Channel(name) = &offer.on {
-                    free.channels.insert(name.text.clone());
+                    add_name(&mut free.channels, &name.text);
                 }
-                free.channels.extend(offer.with.iter().map(|(name, _)| name.text.clone()));
+                offer.with.iter().for_each(|(name, _)| add_name(&mut free.channels, &name.text));
             }
             BehaviourKind::Accept(offered, _) => free.add_offers(offered),
-            BehaviourKind::Guard(guard, _) => guard.names(&mut free.vars),
+            BehaviourKind::Guard(guard, _) => guard.names(Arc::make_mut(&mut free.vars)),
             BehaviourKind::Hide(channels, _) => {
                 for channel in channels {
-                    free.channels.remove(&channel.name.text);
+                    if free.channels.contains(&channel.name.text) {
+                        Arc::make_mut(&mut free.channels).remove(&channel.name.text);
+                    }
                 }
             }
-            BehaviourKind::Let(groups, _) => names_around(groups, &mut free.vars),
+            BehaviourKind::Let(groups, _) => names_around(groups, Arc::make_mut(&mut free.vars)),
             BehaviourKind::Parallel(SyncChannels::Only(names), ..) => {
-                free.channels.extend(names.iter().map(|name| name.text.clone()));
+                names.iter().for_each(|name| add_name(&mut free.channels, &name.text));
             }
             BehaviourKind::Call { channels, args, .. } => {
-                free.channels.extend(channels.iter().map(|name| name.text.clone()));
-                args.iter().for_each(|arg| arg.names(&mut free.vars));
+                channels.iter().for_each(|name| add_name(&mut free.channels, &name.text));
+                args.iter().for_each(|arg| arg.names(Arc::make_mut(&mut free.vars)));
+            }
+            BehaviourKind::Enter { channels, args, .. } => {
+                add_names(&mut free.channels, channels);
+                args.iter().for_each(|arg| arg.names(Arc::make_mut(&mut free.vars)));
             }
             _ => {}
         }
@@ -399,18 +409,21 @@ impl TxsReader<'_> {
 
 impl FreeNames {
     /// Adds the free names of another behaviour.
-    fn add_all(&mut self, other: Self) {
-        self.vars.extend(other.vars);
-        self.channels.extend(other.channels);
+    fn add_all(&mut self, other: &Self) {
+        add_names(&mut self.vars, &other.vars);
+        add_names(&mut self.channels, &other.channels);
     }
 
     /// Removes the names bound by received values, and adds those mentioned in sent ones.
     fn add_offers(&mut self, offered: &[OfferedValue]) {
-        // In this order: `A ? x ! x` sends the `x` from outside.
-        without_taken(&mut self.vars, offered);
+        if offered.is_empty() {
+            return;
+        }
+        let vars = Arc::make_mut(&mut self.vars);
+        without_taken(vars, offered);
         for one in offered {
             if let OfferedValue::Give(value) = one {
-                value.names(&mut self.vars);
+                value.names(vars);
             }
         }
     }
