@@ -138,13 +138,22 @@ pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedTex
 
 /// Returns the model of texts that are not the user's as they are, such as edited ones; `None` if there are errors.
 pub fn compile_quietly(sources: &Sources, file: FileId, set: &[String]) -> Option<Model> {
-    compile(sources, file, set).0
+    compile_with(sources, file, set, true).0
 }
 
 /// Returns the model of a text with these settings, `None` if there are errors, and all findings. Nothing is printed.
 pub fn compile(sources: &Sources, file: FileId, set: &[String]) -> (Option<Model>, Vec<Diagnostic>) {
+    compile_with(sources, file, set, false)
+}
+
+fn compile_with(
+    sources: &Sources,
+    file: FileId,
+    set: &[String],
+    without_lints: bool,
+) -> (Option<Model>, Vec<Diagnostic>) {
     let options = match overrides(set) {
-        Ok(overrides) => LoadOptions::with_overrides(overrides),
+        Ok(overrides) => LoadOptions { without_lints, ..LoadOptions::with_overrides(overrides) },
         Err(error) => return (None, vec![bad_setting(file, error.to_line())]),
     };
     let LoadedText { model, mut diagnostics } = ioxide_lang::load(sources, file, &options);

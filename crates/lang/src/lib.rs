@@ -82,13 +82,20 @@ pub struct LoadOptions {
     pub overrides: Vec<(String, String)>,
     /// Constants that the system gives to a part, where their values need the types of the part's model.
     pub part_constants: Vec<PartConstant>,
+    /// True if findings that are not errors are left out: for those who want the model only.
+    pub without_lints: bool,
 }
 
 impl LoadOptions {
+    /// Returns which findings are looked for.
+    pub(crate) fn lint_level(&self) -> LintLevel {
+        if self.without_lints { LintLevel::Off } else { LintLevel::On }
+    }
+
     /// Makes options that replace constants.
     #[must_use]
     pub fn with_overrides(overrides: Vec<(String, String)>) -> Self {
-        Self { overrides, part_constants: Vec::new() }
+        Self { overrides, ..Self::default() }
     }
 }
 

@@ -43,12 +43,12 @@ pub(crate) fn lower_shared(
     sink: &mut FindingSink,
 ) -> Model {
     if shared.is_empty() {
-        return lower(decl, options, LintLevel::On, sink);
+        return lower(decl, options, options.lint_level(), sink);
     }
     let items = shared.iter().chain(&decl.items).cloned().collect();
     let whole = ModelDecl { items, ..decl.clone() };
     let mut findings = FindingSink::default();
-    let model = lower(&whole, options, LintLevel::On, &mut findings);
+    let model = lower(&whole, options, options.lint_level(), &mut findings);
     // What this model does not use, another one may.
     let is_shared = |finding: &Diagnostic| {
         let is_in = |item: &ModelItem| {

@@ -36,6 +36,12 @@ pub(crate) struct EditCandidate {
 }
 
 impl EditCandidate {
+    /// Returns the candidate as one of the texts before `earlier` was made; `None` if it changes what that wrote.
+    pub(crate) fn moved_back(&self, earlier: &[TextEdit]) -> Option<Self> {
+        let edits: Option<Vec<TextEdit>> = self.edits.iter().map(|edit| edit.moved_back(earlier)).collect();
+        Some(Self { edits: edits?, added: None, ..self.clone() })
+    }
+
     /// Returns both candidates made at once; `None` if they change the same bytes.
     pub(crate) fn with(&self, other: &Self) -> Option<Self> {
         let are_apart = |a: &TextEdit, b: &TextEdit| {

@@ -23,6 +23,28 @@ pub struct TextEdit {
     pub text: String,
 }
 
+impl TextEdit {
+    /// Returns the edit as one of the text before `earlier` was made; `None` if it changes what that wrote.
+    pub(crate) fn moved_back(&self, earlier: &[Self]) -> Option<Self> {
+        let mut sorted: Vec<&Self> = earlier.iter().filter(|it| it.file == self.file).collect();
+        sorted.sort_by_key(|edit| (edit.start, edit.end));
+        // The place of each earlier text in the edited one, and the bytes by which what follows was moved.
+        let mut moved = 0_isize;
+        for edit in sorted {
+            let start = edit.start.checked_add_signed(moved)?;
+            if self.end < start {
+                break;
+            }
+            if self.start <= start + edit.text.len() {
+                return None;
+            }
+            moved += edit.text.len() as isize - (edit.end - edit.start) as isize;
+        }
+        let back = |at: usize| at.checked_add_signed(-moved);
+        Some(Self { start: back(self.start)?, end: back(self.end)?, ..self.clone() })
+    }
+}
+
 /// Returns `text` with the edits of `file` made.
 #[must_use]
 pub fn edited_text(text: &str, file: FileId, edits: &[TextEdit]) -> String {
@@ -191,6 +213,23 @@ mod tests {
         let (sources, file) = sources(text);
         let edits = [edit(file, text, "three", "3"), edit(file, text, "one", "1")];
         assert_eq!(edited_sources(&sources, &edits).file(file).text, "1 two 3");
+    }
+
+    #[test]
+    fn an_edit_of_an_edited_text_is_one_of_the_text_before() {
+        let text = "one two three four";
+        let (_, file) = sources(text);
+        let earlier = [edit(file, text, "two", "second"), edit(file, text, "four", "")];
+        let between = edited_text(text, file, &earlier);
+        for (old, new) in [("one", "1"), ("three", "3")] {
+            let later = edit(file, &between, old, new);
+            let back = later.moved_back(&earlier).expect("they are apart");
+            let whole = edited_text(&between, file, &[later]);
+            let at_once: Vec<TextEdit> = earlier.iter().cloned().chain([back]).collect();
+            assert_eq!(edited_text(text, file, &at_once), whole);
+        }
+        assert_eq!(edit(file, &between, "second", "2").moved_back(&earlier), None);
+        assert_eq!(edit(file, &between, "second three", "2").moved_back(&earlier), None);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Model};
-use ioxide_model::term::TermNode;
+use ioxide_model::term::{Substitution, TermNode};
+use ioxide_model::value::Value;
 use ioxide_run::judge::{judge_onwards, judge_watching};
 use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::Solver;
@@ -105,15 +106,14 @@ impl PredictionCost {
 
     /// Adds the bits of `label` after `belief`: the logarithm of the number of observations that were as likely.
     fn add_observation(&mut self, cx: &mut Ctx<'_>, belief: &Belief, label: &Label) {
-        let gate = match label {
-            Label::Output(gate, _) => Some(*gate),
+        let seen = match label {
+            Label::Output(gate, values) => Some((*gate, &values[..])),
             Label::Quiescence => None,
             Label::Input(..) | Label::Delay(_) => return,
         };
-        // A model that leaves everything open pays in full for the first time it sees a message, and
-        // REPEATED_BITS from then on.
+        let gate = seen.map(|(gate, _)| gate);
         self.bits += match belief {
-            Belief::Concrete(states) => predicted_bits(cx, states, gate),
+            Belief::Concrete(states) => predicted_bits(cx, states, seen),
             Belief::Unspecified if self.unspecified.insert(gate) => unpredicted_bits(cx, gate),
             Belief::Unspecified => REPEATED_BITS,
             // The offers of a symbolic state are not known without the solver. They are free for every
@@ -161,7 +161,11 @@ fn unpredicted_bits(cx: &Ctx<'_>, gate: Option<GateId>) -> f64 {
 }
 
 /// Returns the bits of an observation in one of `states`; `None` is silence.
-fn predicted_bits(cx: &mut Ctx<'_>, states: &BTreeSet<ConcreteState>, gate: Option<GateId>) -> f64 {
+fn predicted_bits(
+    cx: &mut Ctx<'_>,
+    states: &BTreeSet<ConcreteState>,
+    seen: Option<(GateId, &[Value])>,
+) -> f64 {
     let mut is_silence_possible = false;
     let mut known = FxHashSet::default();
     let mut offers: Vec<SwitchOffer> = Vec::new();
@@ -173,10 +177,24 @@ fn predicted_bits(cx: &mut Ctx<'_>, states: &BTreeSet<ConcreteState>, gate: Opti
         offers.extend(outputs.filter(|offer| known.insert((offer.gate, offer.when))));
     }
     let choices = offers.len() + usize::from(is_silence_possible);
-    let own = offers.iter().filter(|offer| Some(offer.gate) == gate);
-    // The offer that says most about the fields counts: the observation is one that this offer foresaw.
-    let open = own.map(|offer| open_fields(cx, offer)).min().unwrap_or(0);
+    // Only what offers these values has predicted them: another offer of the message says nothing about them.
+    let open = seen.and_then(|(gate, values)| {
+        let own: Vec<&SwitchOffer> =
+            offers.iter().filter(|offer| offer.gate == gate && may_offer(cx, offer, values)).collect();
+        own.into_iter().map(|offer| open_fields(cx, offer)).min()
+    });
+    let open = open.unwrap_or(0);
     (choices.max(1) as f64).log2() + OPEN_VALUE_BITS * open as f64
+}
+
+/// Returns whether an offer is of a message with these values, as far as evaluation decides it.
+fn may_offer(cx: &mut Ctx<'_>, offer: &SwitchOffer, values: &[Value]) -> bool {
+    let mut known = Substitution::default();
+    for (&field, value) in cx.sts.gates[offer.gate].fields.iter().zip(values) {
+        known.set(field, cx.pool.value(value.clone()));
+    }
+    let here = cx.pool.substitute(offer.when, &known);
+    here != cx.pool.ff()
 }
 
 /// Returns the number of fields that an offer does not fix.

@@ -3,9 +3,14 @@
 //! An edited model differs from its base in some switches. Up to the first label that one of them has a part in, both
 //! have the same belief, so that a replay takes it over from a log of the base. A run in which no such switch has a
 //! part is judged as before, without a replay.
+//!
+//! The switches that differ are those of the transitions that the edits touch, known by their places in the texts. Only
+//! an edit elsewhere, such as of a function, may change any switch; then the models are compared as texts, which takes
+//! longer than compiling one.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
+use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, LocId, Model, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, TermNode, TermPool};
 use ioxide_model::value::Value;
@@ -16,6 +21,7 @@ use ioxide_testgen::mutate::{show_initial, show_switch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::RepairError;
+use crate::edit::TextEdit;
 use crate::evaluate::{RunJudgement, judge_with};
 use crate::runs::DecodedRun;
 use crate::samples::GuardSamples;
@@ -116,10 +122,73 @@ fn with_closed_bound(pool: &mut TermPool, fact: Term) -> Term {
     }
 }
 
+/// The place of a switch in the text, where it leads from and to, and its message.
+type SwitchPlace = (Span, LocId, GateId, LocId);
+
+/// The edits of texts, and where they stand afterwards.
+struct TextMoves<'e> {
+    /// In the order of their places, each with the place of its text in the edited one.
+    edits: Vec<(&'e TextEdit, usize, usize)>,
+}
+
+impl<'e> TextMoves<'e> {
+    fn new(edits: &'e [TextEdit]) -> Self {
+        let mut sorted: Vec<&TextEdit> = edits.iter().collect();
+        sorted.sort_by_key(|edit| (edit.file, edit.start, edit.end));
+        let (mut file, mut moved) = (None, 0_isize);
+        let edits = sorted.into_iter().map(|edit| {
+            if file != Some(edit.file) {
+                (file, moved) = (Some(edit.file), 0);
+            }
+            let start = edit.start.saturating_add_signed(moved);
+            moved += edit.text.len() as isize - (edit.end - edit.start) as isize;
+            (edit, start, start + edit.text.len())
+        });
+        Self { edits: edits.collect() }
+    }
+
+    /// Returns whether an edit is of the transition at `span` in the text before, and notes which are.
+    fn touches(&self, span: Span, is_explained: &mut [bool]) -> bool {
+        let mut is_touched = false;
+        for (at, (edit, ..)) in self.edits.iter().enumerate() {
+            if edit.file == span.file && overlaps((edit.start, edit.end), span) {
+                (is_touched, is_explained[at]) = (true, true);
+            }
+        }
+        is_touched
+    }
+
+    /// Returns where the transition at `span` of the edited text stood before; `None` if an edit is of it. Notes which
+    /// are.
+    fn place_before(&self, span: Span, is_explained: &mut [bool]) -> Option<Span> {
+        let (mut moved, mut is_touched) = (0_isize, false);
+        for (at, (edit, start, end)) in self.edits.iter().enumerate().filter(|(_, it)| it.0.file == span.file)
+        {
+            if overlaps((*start, *end), span) {
+                (is_touched, is_explained[at]) = (true, true);
+            } else if *end <= span.start as usize {
+                moved += edit.text.len() as isize - (edit.end - edit.start) as isize;
+            }
+        }
+        let before = |at: u32| (at as usize).checked_add_signed(-moved);
+        let (start, end) = (before(span.start)?, before(span.end)?);
+        (!is_touched).then(|| Span::new(span.file, start, end))
+    }
+}
+
+/// Returns whether some of the bytes, or the point between two bytes, lie inside of `span`.
+fn overlaps((start, end): (usize, usize), span: Span) -> bool {
+    start < span.end as usize && (span.start as usize) < end
+        || start == end && (span.start as usize) < start && start < span.end as usize
+}
+
 /// A model with a log of its replays.
 #[derive(Debug)]
 pub(crate) struct ReplayBase {
     pub(crate) meaning: ModelMeaning,
+    switches: Vec<SwitchPlace>,
+    /// True if the switches of a transition are those at its place, and replays can be shared at all.
+    is_plain: bool,
     /// The logs by the number of their run; `None` for runs that are replayed from their start.
     logs: Vec<Option<ReplayLog>>,
 }
@@ -171,12 +240,49 @@ impl ReplayBase {
             logs.push(is_logged.then(|| ReplayLog { steps, judged: judged.clone() }));
             all.push(judged);
         }
-        Ok((Self { meaning, logs }, all))
+        let place = |switch: &Switch| (switch.span, switch.source, switch.gate, switch.target);
+        let switches = model.sts.switches.iter().map(place).collect();
+        Ok((Self { meaning, switches, is_plain, logs }, all))
     }
 
-    /// Returns the places at which a model with this meaning differs; `None` if replays cannot be shared with it.
-    pub(crate) fn changes(&self, meaning: &ModelMeaning) -> Option<Vec<ChangedPlace>> {
-        self.meaning.changes_to(meaning)
+    /// Returns the places at which `model` differs, whose texts `edits` made out of those of the base; `None` if replays
+    /// cannot be shared with it.
+    pub(crate) fn changes(&self, model: &mut Model, edits: &[TextEdit]) -> Option<Vec<ChangedPlace>> {
+        if !self.is_plain {
+            return None;
+        }
+        self.touched(&model.sts, edits).or_else(|| self.meaning.changes_to(&ModelMeaning::new(model)))
+    }
+
+    /// Returns the places of the switches that only the model or the base has; `None` if the edits touch more than
+    /// transitions.
+    fn touched(&self, sts: &Sts, edits: &[TextEdit]) -> Option<Vec<ChangedPlace>> {
+        let moves = TextMoves::new(edits);
+        let mut is_explained = vec![false; moves.edits.len()];
+        // The switches of the model that no edit touches, by the place that they had.
+        let mut untouched: FxHashMap<SwitchPlace, usize> = FxHashMap::default();
+        let mut places: Vec<ChangedPlace> = Vec::new();
+        for switch in sts.switches.iter() {
+            match moves.place_before(switch.span, &mut is_explained) {
+                Some(span) => {
+                    *untouched.entry((span, switch.source, switch.gate, switch.target)).or_insert(0) += 1
+                }
+                None => places.push((switch.source, switch.gate)),
+            }
+        }
+        for &(span, source, gate, target) in &self.switches {
+            let is_touched = moves.touches(span, &mut is_explained);
+            let same =
+                untouched.get_mut(&(span, source, gate, target)).filter(|count| !is_touched && **count > 0);
+            match same {
+                Some(count) => *count -= 1,
+                None => places.push((source, gate)),
+            }
+        }
+        // What has no counterpart is new, wherever it came from.
+        let new = untouched.iter().filter(|(_, count)| **count > 0);
+        places.extend(new.map(|((_, source, gate, _), _)| (*source, *gate)));
+        is_explained.into_iter().all(|it| it).then_some(places)
     }
 
     /// Judges run number `at` by a model that differs from the base at `changes`.

@@ -12,12 +12,13 @@ use ioxide_smt::halt::{Halt, Halted};
 use ioxide_smt::solver::Solver;
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::candidates::{EditCandidate, candidates, strengthened};
-use crate::edit::{edited_sources, unified_diff};
+use crate::edit::{TextEdit, edited_sources, unified_diff};
 use crate::effect::{effect_of, is_same_behaviour};
 use crate::evaluate::{PredictionCost, RunJudgement, failure_of};
 use crate::failure::FailurePoint;
@@ -37,8 +38,13 @@ const MAX_EXAMINED: usize = 400;
 const MAX_SAMPLE: usize = 64;
 /// The number of candidates that explain the same runs and are combined with others. Chosen by feel.
 const MAX_OF_CLASS: usize = 60;
-/// The number of starts that a second edit is looked for. Chosen by feel.
-const MAX_STARTS: usize = 10;
+/// The number of classes of starts that a second edit is looked for. Chosen by feel.
+const MAX_CLASSES: usize = 24;
+/// The number of kinds of failures after a start that second edits are read off. Chosen by feel: of two errors one is
+/// left.
+const MAX_KINDS_LEFT: usize = 2;
+/// The number of pairs that are tried because their second edit helped after another start. Chosen by feel.
+const MAX_TRANSFERS: usize = 400;
 /// The number of pairs that are judged although one edit is enough. Chosen by feel: a cheap pair may explain the runs
 /// better than a dear single edit.
 const MAX_PAIRS_BESIDE: usize = 800;
@@ -49,6 +55,8 @@ const MAX_STRENGTHENED: usize = 6;
 /// The number of solutions that are ranked by how well they predict the runs. Chosen by feel: the cost of the edit
 /// decides which.
 const MAX_RANKED: usize = 60;
+/// The number of those among them that leave an input open. Chosen by feel.
+const MAX_RANKED_SILENT: usize = 30;
 /// The number of runs that predictions are made for, at most three quarters of them failing ones. Chosen by feel.
 const MAX_PREDICTED_RUNS: usize = 32;
 /// The bits that a solution costs by which an input is not mentioned any more. Chosen by feel: a model that says
@@ -58,7 +66,9 @@ const SILENCED_BITS: f64 = 2.0;
 /// with steps that repeat for ever without a message would take all there is.
 const JUDGING_TIME: Duration = Duration::from_millis(400);
 /// The share of the time in which single edits are judged, in percent. Chosen by feel.
-const EXPANSION_SHARE: u32 = 75;
+const EXPANSION_SHARE: u32 = 60;
+/// The share of the time in which candidates and pairs of them are judged, in percent. Chosen by feel.
+const COMBINATION_SHARE: u32 = 75;
 /// The share of the time left after the search in which solutions are ranked, in percent. Chosen by feel.
 const RANKING_SHARE: u32 = 40;
 /// The number of ranked solutions that are compared with each other, so that each meaning is proposed once. Chosen by
@@ -80,11 +90,14 @@ pub fn find_repairs(request: &RepairRequest<'_>, solver: &mut dyn Solver) -> Res
     let mut model = (request.load)(request.sources).ok_or(RepairError::ModelErrors)?;
     let (mut search, base) = Search::new(request, &mut model, solver)?;
     let failures = search.failures_of(&mut model, solver)?;
-    let starts = search.expand(&base, &failures, solver);
-    search.combine(&base, &starts, solver);
+    // The steps after these get a share of the time, even if they have to leave candidates out.
+    let share = |percent: u32| request.search_time.map(|time| (request.halt_after)(time * percent / 100));
+    let (expansion, combination) = (share(EXPANSION_SHARE), share(COMBINATION_SHARE));
+    let starts = search.expand(&base, &failures, expansion.as_ref(), solver);
+    search.combine(&base, &starts, combination.as_ref(), solver);
     // What leaves an input open explains everything: that is no reason not to look further.
     if search.solutions.iter().all(|solution| solution.is_silent) {
-        search.expand_starts(starts, solver);
+        search.expand_starts(&base, starts, solver);
     }
     search.strengthen(&base, &failures, solver);
     let ranked = search.rank(&base, solver);
@@ -137,10 +150,36 @@ struct Solution {
 struct SearchStart {
     node: EditSearchNode,
     candidate: EditCandidate,
-    /// The failing runs of the sample that it explains, a bit for each.
-    explained: u64,
+    outcome: SampleOutcome,
+}
+
+/// The judgement of the runs of the sample by a candidate.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SampleOutcome {
     /// True if it leaves an input of a failing run open that was not open before.
     is_silent: bool,
+    /// The failing runs that it explains, a bit for each.
+    explained: u64,
+    /// The place at which it forbids each run; `None` if it explains it.
+    forbidden_at: Vec<Option<usize>>,
+}
+
+impl SampleOutcome {
+    /// Returns the number of labels that are explained beyond `before`, over all runs.
+    fn progress(&self, before: &[Option<usize>], sample: &[usize]) -> usize {
+        let gained =
+            |(now, &at): (&Option<usize>, &usize)| now.unwrap_or(0).saturating_sub(before[at].unwrap_or(0));
+        self.forbidden_at.iter().zip(sample).map(gained).sum()
+    }
+}
+
+/// First edits after which the runs fail at the same places: a second edit that helps after one of them mostly helps
+/// after the others.
+struct StartClass {
+    base: SearchBase,
+    /// The edits of the first member, which `base` is made of.
+    edits: Vec<TextEdit>,
+    others: Vec<EditCandidate>,
 }
 
 /// The judgement of a candidate.
@@ -285,17 +324,15 @@ impl<'r> Search<'r> {
         &mut self,
         base: &SearchBase,
         failures: &[FailurePoint],
+        share: Option<&Halt>,
         solver: &mut dyn Solver,
     ) -> Vec<SearchStart> {
         let mut starts = Vec::new();
-        // The steps after this one get a share of the time, even if it has to leave candidates out.
-        let share =
-            self.request.search_time.map(|time| (self.request.halt_after)(time * EXPANSION_SHARE / 100));
         for candidate in candidates_of(base, failures) {
             if self.is_halted() {
                 break;
             }
-            if let Some(halted) = share.as_ref().and_then(Halt::halt_reason) {
+            if let Some(halted) = share.and_then(Halt::halt_reason) {
                 self.left_out = Some(halted);
                 break;
             }
@@ -327,19 +364,17 @@ impl<'r> Search<'r> {
         }
         self.compiled += 1;
         let Some(mut model) = (self.request.load)(&sources) else { return CandidateJudgement::Useless };
-        // Edits of the text that make the same model need to be judged once.
-        let meaning = ModelMeaning::new(&mut model);
-        if !self.seen.insert(meaning.key()) {
-            return CandidateJudgement::Useless;
-        }
         self.tried += 1;
-        // The sample first, then all failing runs (if it is explained), then the allowed ones. What is refused early
-        // needs none of the other replays.
-        let changes = base.replays.changes(&meaning);
+        let changes = base.replays.changes(&mut model, &candidate.edits);
         let mut edited = CandidateModel { model: &mut model, base, changes: changes.as_deref() };
-        let Some((explained, is_silent)) = self.explain_sample(&mut edited, solver) else {
+        let Some(outcome) = self.explain_sample(&mut edited, solver) else {
             return CandidateJudgement::Useless;
         };
+        // Edits of the text that make the same model need to be followed once. Most are of no use: only now is it worth
+        // the time to know the others.
+        if !self.seen.insert(ModelMeaning::new(edited.model).key()) {
+            return CandidateJudgement::Useless;
+        }
         let node = EditSearchNode {
             sources,
             n_edits: base.node.n_edits + candidate.n_changes,
@@ -347,15 +382,15 @@ impl<'r> Search<'r> {
             reasons: base.node.reasons.iter().cloned().chain([candidate.reason.clone()]).collect(),
         };
         let is_enough =
-            explained == self.whole_sample() && self.allows_all(&mut edited, &self.failing, solver);
+            outcome.explained == self.whole_sample() && self.allows_all(&mut edited, &self.failing, solver);
         if !self.allows_all(&mut edited, &self.allowed, solver) {
             CandidateJudgement::Useless
         } else if is_enough {
-            let cost = node.bits;
+            let (cost, is_silent) = (node.bits, outcome.is_silent);
             self.solutions.push(Solution { node, model, candidate, is_silent, cost });
             CandidateJudgement::Solution
         } else {
-            CandidateJudgement::Helpful(Box::new(SearchStart { node, candidate, explained, is_silent }))
+            CandidateJudgement::Helpful(Box::new(SearchStart { node, candidate, outcome }))
         }
     }
 
@@ -365,8 +400,9 @@ impl<'r> Search<'r> {
         &self,
         edited: &mut CandidateModel<'_>,
         solver: &mut dyn Solver,
-    ) -> Option<(u64, bool)> {
+    ) -> Option<SampleOutcome> {
         let (mut explained, mut has_progress, mut is_silent) = (0_u64, false, false);
+        let mut forbidden_at = Vec::with_capacity(self.sample.len());
         for (bit, &at) in self.sample.iter().enumerate() {
             // What helps no kind of failure helps none.
             if bit >= self.n_kinds && explained == 0 && !has_progress {
@@ -374,6 +410,7 @@ impl<'r> Search<'r> {
             }
             let judged = self.judge_edited(edited, at, solver)?;
             is_silent |= judged.unspecified_at.is_some() && !edited.base.is_open[at];
+            forbidden_at.push(judged.forbidden_at);
             match (judged.forbidden_at, edited.base.forbidden_at[at]) {
                 _ if judged.is_unknown => return None,
                 (None, _) => explained |= 1 << bit,
@@ -381,7 +418,7 @@ impl<'r> Search<'r> {
                 (Some(now), before) => has_progress |= before.is_some_and(|before| now > before),
             }
         }
-        (explained != 0 || has_progress).then_some((explained, is_silent))
+        (explained != 0 || has_progress).then_some(SampleOutcome { is_silent, explained, forbidden_at })
     }
 
     fn judge_edited(
@@ -407,11 +444,17 @@ impl<'r> Search<'r> {
 
     /// Makes two edits at once: pairs of candidates, each of which explains runs that the other does not, the cheapest
     /// pairs first. A run ends at its first failure, so two errors of a model mostly show in different runs.
-    fn combine(&mut self, base: &SearchBase, starts: &[SearchStart], solver: &mut dyn Solver) {
+    fn combine(
+        &mut self,
+        base: &SearchBase,
+        starts: &[SearchStart],
+        share: Option<&Halt>,
+        solver: &mut dyn Solver,
+    ) {
         let whole = self.whole_sample();
         let mut classes: BTreeMap<u64, Vec<&SearchStart>> = BTreeMap::new();
-        for start in starts.iter().filter(|start| start.explained != 0) {
-            classes.entry(start.explained).or_default().push(start);
+        for start in starts.iter().filter(|start| start.outcome.explained != 0) {
+            classes.entry(start.outcome.explained).or_default().push(start);
         }
         // Members of a class explain the same runs, so only the cheapest of them are worth a pair.
         for members in classes.values_mut() {
@@ -435,6 +478,10 @@ impl<'r> Search<'r> {
             if self.is_halted() {
                 return;
             }
+            if let Some(halted) = share.and_then(Halt::halt_reason) {
+                self.left_out = Some(halted);
+                return;
+            }
             if let Some(candidate) = one.candidate.with(&other.candidate) {
                 let bits = candidate.bits + SECOND_EDIT_BITS;
                 self.judge_candidate(base, EditCandidate { bits, ..candidate }, solver);
@@ -442,32 +489,103 @@ impl<'r> Search<'r> {
         }
     }
 
-    /// Looks for a second edit after the starts that explain the most.
-    fn expand_starts(&mut self, mut starts: Vec<SearchStart>, solver: &mut dyn Solver) {
-        starts.sort_by(|a, b| {
-            // What leaves an input open explains every run from there on, but corrects nothing.
-            let by_silence = a.is_silent.cmp(&b.is_silent);
-            let by_runs = b.explained.count_ones().cmp(&a.explained.count_ones());
-            by_silence.then(by_runs).then(a.node.bits.total_cmp(&b.node.bits))
+    /// Looks for second edits after those that explain something: at the failures that are left, the cheapest pairs
+    /// first, each class of starts once.
+    fn expand_starts(&mut self, base: &SearchBase, starts: Vec<SearchStart>, solver: &mut dyn Solver) {
+        let classes = self.classes_of(base, starts, solver);
+        let mut pairs: Vec<(usize, EditCandidate)> = Vec::new();
+        for (number, (class, failures)) in classes.iter().enumerate() {
+            // The classes that explain the most come first: a little is in favour of them.
+            let later = (1.0 + number as f64).log2();
+            let found = candidates_of(&class.base, failures).into_iter();
+            pairs.extend(
+                found.map(|it| (number, EditCandidate { bits: it.bits + SECOND_EDIT_BITS + later, ..it })),
+            );
+        }
+        pairs.sort_by(|a, b| {
+            let bits =
+                |(number, second): &(usize, EditCandidate)| classes[*number].0.base.node.bits + second.bits;
+            bits(a).total_cmp(&bits(b))
         });
-        for start in starts.into_iter().take(MAX_STARTS) {
+        let mut transfers = 0;
+        for (number, second) in pairs {
             if self.is_halted() {
                 return;
             }
+            let (class, later) = (&classes[number].0, (1.0 + number as f64).log2());
+            let second = EditCandidate { bits: second.bits - later, ..second };
+            let n_solutions = self.solutions.len();
+            self.judge_candidate(&class.base, second.clone(), solver);
+            let is_solved = self.solutions[n_solutions..].iter().any(|solution| !solution.is_silent);
+            // What helps after one of the class is tried after the others.
+            let Some(second) = second.moved_back(&class.edits).filter(|_| is_solved) else { continue };
+            for other in &class.others {
+                let Some(pair) = other.with(&second) else { continue };
+                if transfers >= MAX_TRANSFERS || self.is_halted() {
+                    break;
+                }
+                transfers += 1;
+                self.judge_candidate(base, pair, solver);
+            }
+        }
+    }
+
+    /// Returns the classes of the starts, those that explain the most first, each with the failures that are left.
+    fn classes_of(
+        &mut self,
+        base: &SearchBase,
+        starts: Vec<SearchStart>,
+        solver: &mut dyn Solver,
+    ) -> Vec<(StartClass, Vec<FailurePoint>)> {
+        let mut groups: BTreeMap<SampleOutcome, Vec<SearchStart>> = BTreeMap::new();
+        for start in starts {
+            groups.entry(start.outcome.clone()).or_default().push(start);
+        }
+        let mut groups: Vec<(SampleOutcome, Vec<SearchStart>)> = groups.into_iter().collect();
+        groups
+            .iter_mut()
+            .for_each(|(_, members)| members.sort_by(|a, b| a.node.bits.total_cmp(&b.node.bits)));
+        groups.sort_by_cached_key(|(outcome, members)| {
+            // What leaves an input open explains every run from there on, but corrects nothing.
+            let progress = outcome.progress(&base.forbidden_at, &self.sample);
+            let least = members[0].node.bits;
+            (
+                outcome.is_silent,
+                Reverse(outcome.explained.count_ones()),
+                Reverse(progress),
+                (least * 16.0) as u64,
+            )
+        });
+        let mut classes = Vec::new();
+        for (_, members) in groups.into_iter().take(MAX_CLASSES) {
+            if self.is_halted() {
+                break;
+            }
+            let mut members = members.into_iter();
+            let Some(first) = members.next() else { continue };
             self.compiled += 1;
-            let Some(mut model) = (self.request.load)(&start.node.sources) else { continue };
-            let made = SearchBase::new(start.node, &mut model, solver, &self.runs, &self.halt);
-            let Ok((base, judged)) = made else { continue };
-            // The candidates are read off the next failure of the edited model, which the first edit has
-            // uncovered.
+            let Some(mut model) = (self.request.load)(&first.node.sources) else { continue };
+            let made = SearchBase::new(first.node, &mut model, solver, &self.runs, &self.halt);
+            let Ok((class_base, judged)) = made else { continue };
             let mut left: Vec<usize> =
                 self.sample.iter().copied().filter(|&at| judged[at].is_forbidden()).collect();
             left.sort_by_key(|&at| judged[at].forbidden_at);
-            let first = left.first().map(|&at| failure_of(&mut model, solver, &self.runs[at], &self.halt));
-            if let Some(Ok(Some(failure))) = first {
-                self.expand(&base, &[failure], solver);
+            let mut failures: Vec<FailurePoint> = Vec::new();
+            for at in left {
+                let failure = failure_of(&mut model, solver, &self.runs[at], &self.halt);
+                if let Ok(Some(failure)) = failure
+                    && !failures.iter().any(|known| known.is_same_kind(&failure))
+                {
+                    failures.push(failure);
+                }
+                if failures.len() >= MAX_KINDS_LEFT {
+                    break;
+                }
             }
+            let others = members.take(MAX_OF_CLASS).map(|it| it.candidate).collect();
+            classes.push((StartClass { base: class_base, edits: first.candidate.edits, others }, failures));
         }
+        classes
     }
 
     /// Tries the transitions that were added as a solution with a guard or an assignment more.
@@ -496,9 +614,14 @@ impl<'r> Search<'r> {
     fn rank(&mut self, base: &SearchBase, solver: &mut dyn Solver) -> Vec<Solution> {
         let mut solutions = std::mem::take(&mut self.solutions);
         solutions.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-        // By the price of the edit alone, so that the replays below are made for a bounded number. What they
-        // add can change the order only among these.
-        solutions.truncate(MAX_RANKED);
+        // What leaves an input open is cheap and explains much: it must not crowd out what explains the same runs.
+        let mut room = [MAX_RANKED, MAX_RANKED_SILENT];
+        solutions.retain(|solution| {
+            let room = &mut room[usize::from(solution.is_silent)];
+            let has_room = *room > 0;
+            *room = room.saturating_sub(1);
+            has_room
+        });
         // What is compared afterwards needs a part of the time that is left.
         let left = self.request.halt.time_left().map(|left| left * RANKING_SHARE / 100);
         let halt = left.map(self.request.halt_after).unwrap_or_default().either(&self.request.halt);

@@ -9,7 +9,8 @@ use ioxide_smt::stack::{SolverConfig, SolverStack, build_stack};
 
 /// Returns the model of the texts; `None` if they have errors.
 pub fn compile(sources: &Sources, file: FileId) -> Option<Model> {
-    load(sources, file, &LoadOptions::default()).model
+    let options = LoadOptions { without_lints: true, ..LoadOptions::default() };
+    load(sources, file, &options).model
 }
 
 /// Returns a solver.
