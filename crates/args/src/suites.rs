@@ -98,6 +98,7 @@ impl SuiteChoiceError {
     }
 }
 
+/// Parses words that must be complete and right.
 fn strict(command: &Command, words: &[OsString]) -> Result<CliArgs, ParseError> {
     let matches = command.clone().try_get_matches_from(words)?;
     Ok(CliArgs::from_arg_matches(&matches)?)

@@ -105,6 +105,7 @@ pub(crate) fn named_field(field: &Field) -> Result<NamedField<'_>> {
     Ok(NamedField { ident, name, sort: &field.ty })
 }
 
+/// Returns the description of one message: its name, and its fields with their sorts.
 fn shape(variant: &NamedVariant<'_>) -> TokenStream {
     let name = &variant.name;
     let fields = variant.fields.iter().map(|field| {

@@ -160,6 +160,7 @@ impl ModelDraft {
         Ok(self.replace(editor, unix_lines(&self.base)))
     }
 
+    /// Puts `text` in the place of the draft, as a new revision, and returns its analysis.
     fn replace(&mut self, editor: &dyn ModelEditor, text: String) -> AnalysedText {
         let analysed = editor.analyse(&text);
         self.text = text;

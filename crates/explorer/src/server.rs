@@ -116,6 +116,8 @@ impl ExplorerServer {
             }
             // Out of descriptors, or a client that went away again: others may still come.
             let Ok(stream) = stream else {
+                // 20 ms, because without a pause a lack of descriptors would keep a processor busy. No reason
+                // for the number is recorded.
                 thread::sleep(Duration::from_millis(20));
                 continue;
             };
@@ -194,6 +196,8 @@ fn stream_events(mut stream: &TcpStream, page: &dyn ServedPage, ended: &AtomicBo
     http::begin_stream(&mut stream)?;
     let mut seen = None;
     while !ended.load(Ordering::SeqCst) {
+        // Two seconds: that long after a client went away its thread may still wait. No reason for the number
+        // is recorded.
         let text = match page.news(seen, Duration::from_secs(2)) {
             Some((version, view)) => {
                 seen = Some(version);
@@ -204,6 +208,7 @@ fn stream_events(mut stream: &TcpStream, page: &dyn ServedPage, ended: &AtomicBo
         };
         stream.write_all(text.as_bytes())?;
         stream.flush()?;
+        // At most ten states a second. No reason for the number is recorded.
         thread::sleep(Duration::from_millis(100));
     }
     Ok(())

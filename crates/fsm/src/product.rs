@@ -22,6 +22,8 @@ use crate::word::{IoWord, Word};
 pub fn align_names(first: &MachineNames, second: &Nfsm) -> Result<Nfsm, MachineRefusal> {
     let names = second.names();
     let mut outputs = first.outputs.clone();
+    // Other outputs are a difference, which the search will find. Other inputs would make words that one side
+    // cannot read.
     let odd = names.inputs.iter().find(|name| first.input(name).is_none());
     if let Some(input) = odd.or_else(|| first.inputs.iter().find(|name| names.input(name).is_none())) {
         return Err(MachineRefusal::DifferentInputs { input: input.clone() });
@@ -96,6 +98,8 @@ pub fn product(first: &Observable, second: &Observable) -> Observable {
                         let to = *ids.entry(pair).or_insert_with(|| pairs.push(pair));
                         rows.push((from, input, output, to));
                     }
+                    // Kept for later: `Fail` is the last state, and its number is known only when all pairs
+                    // are.
                     None => failing.push((from, input, output)),
                 }
             }

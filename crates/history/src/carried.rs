@@ -137,10 +137,12 @@ impl Carried {
         self.vars.is_empty() && self.fields.is_empty()
     }
 
+    /// Returns whether `var` is still taken for a carrier of tokens.
     fn has(&self, var: VarId) -> bool {
         self.vars.contains(&var) || self.fields.contains(&var)
     }
 
+    /// Takes back that these variables carry tokens: their values are compared with others.
     fn remove(&mut self, compared: &[VarId]) {
         for var in compared {
             self.vars.remove(var);

@@ -303,6 +303,8 @@ impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
         SearchLimits { max_configurations: work.configurations + most, halt, ..self.config.limits.clone() }
     }
 
+    /// Returns the core: the operations that are required, and the answers that the last order would have
+    /// allowed where it is stuck.
     fn finish(self) -> FailureCore {
         let FailedSearch { order, belief, stuck } = self.failed.clone();
         let input = self.space.class(self.operations[stuck].class).input.clone();

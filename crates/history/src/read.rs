@@ -106,6 +106,7 @@ enum EventType {
 }
 
 impl EventType {
+    /// Reads the type of an event as Jepsen writes it.
     fn parse(word: &str) -> Result<Self, ReadProblem> {
         match word {
             "invoke" => Ok(Self::Invoke),

@@ -17,7 +17,8 @@ use ioxide_model::value::{DataValue, Value};
 /// searched without tokens.
 const FIRST: i64 = -6_148_914_691_236_517_206;
 
-/// The number of tokens.
+/// The number of codes for tokens that are numbers. An operation whose code would lie beyond them gets no
+/// token.
 const COUNT: i64 = 1 << 32;
 
 /// The beginning of texts that are tokens: a character that is no text.

@@ -261,6 +261,7 @@ fn push_line(text: &mut String, depth: usize, line: &str) {
     let _ = writeln!(text, "{:width$}{line}", "", width = depth * 4);
 }
 
+/// Returns the declaration of a message as a model has it.
 fn declare(message: &EnumMessage) -> String {
     let fields: Vec<String> =
         message.fields.iter().map(|field| format!("{}: {}", source_name(field.name), field.sort)).collect();

@@ -24,6 +24,7 @@ pub(crate) fn check_model(decl: &ModelDecl, sts: &Sts, cx: &Checker<'_, '_>) -> 
     report_unused(&cx.types, Code::UnusedType, "type", "is never used", &mut found);
     unreachable_states(sts, &mut found);
     nonlinear(sts, cx, &mut found);
+    // Labels are optional. A missing one is worth a word only in a model that uses them.
     let has_labels = decl.items.iter().flat_map(transitions_of).any(|transition| transition.label.is_some());
     for item in &decl.items {
         check_item(item, cx, &mut found);
@@ -66,6 +67,7 @@ fn report_unused<T>(
 fn unused_messages(gates: &NameTable<'_, Rc<GateItem>>, found: &mut Vec<Diagnostic>) {
     for (name, entry) in gates.iter().filter(|(_, entry)| !entry.used) {
         found.push(match entry.item.kind {
+            // An output without a transition has a meaning: whenever it comes, it is a failure.
             GateKind::Output => Diagnostic {
                 severity: Severity::Hint,
                 ..Diagnostic::new(Code::UnusedGate, entry.span, format!("output `{name}` must never come"))
@@ -107,6 +109,7 @@ fn unreachable_states(sts: &Sts, found: &mut Vec<Diagnostic>) {
 
 /// Switches with products of unknowns or unknown divisors; copies of one text once.
 fn nonlinear(sts: &Sts, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
+    // Terms are shared between switches: each is walked once, and reported at the first switch that has it.
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut reported: FxHashSet<Span> = FxHashSet::default();
     for switch in &sts.switches {
@@ -147,6 +150,7 @@ impl Write for TextHead {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         let n_chars = piece.chars().count();
         self.text.extend(piece.chars().take(self.room));
+        // An error stops the printing: the rest of a long term is never made.
         self.room = self.room.checked_sub(n_chars).ok_or(fmt::Error)?;
         Ok(())
     }
@@ -229,6 +233,8 @@ fn check_transition(
     let gate = transition.gate.as_ref().and_then(|gate| cx.gates.get(&gate.text));
     for update in &transition.updates {
         let UpdateKind::Assign(target, value) = &update.kind else { continue };
+        // A name on the right may be a field of the message that hides the variable: then something is
+        // assigned.
         let is_field = gate.is_some_and(|gate| gate.item.fields.contains_key(&target.text));
         if !is_field && matches!(&value.kind, ExprKind::Name(name) if *name == target.text) {
             let message = format!("`{}` keeps its value anyway", target.text);

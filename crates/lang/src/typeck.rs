@@ -594,7 +594,7 @@ impl<'a, 's> Checker<'a, 's> {
     pub(crate) fn oblige(&mut self, condition: Term, cause: ObligationCause) {
         if !self.pool.is_true(condition) {
             self.obligations.push(condition);
-            // The first cause is the one that is shown: it is where the reader looks first.
+            // The first cause is the one that is shown.
             self.obliged_by.get_or_insert(cause);
         }
     }

@@ -62,6 +62,7 @@ fn choose_sample(runs: &[DataRun], n: usize, detail: AnswerDetail) -> Vec<&DataR
     let is_usable =
         |run: &&DataRun| !run.is_empty() && (detail == AnswerDetail::Values || is_repeatable(run));
     let runs: Vec<&DataRun> = runs.iter().filter(is_usable).collect();
+    // A set of positions: a run that is chosen twice is asked once, and all are asked in the order of `runs`.
     let mut chosen: BTreeSet<usize> = BTreeSet::new();
     let mut by_length: Vec<usize> = (0..runs.len()).collect();
     by_length.sort_by_key(|&at| std::cmp::Reverse(runs[at].len()));
@@ -113,6 +114,7 @@ fn compare_answers<E>(
     detail: AnswerDetail,
 ) -> Result<Option<OutdatedAnswer>, E> {
     system.reset()?;
+    // Up to the first difference: behind it, the system may be in another state than it was.
     for (at, (input, before)) in run.iter().enumerate() {
         let now = system.send_input(input)?;
         if !is_alike(before, &now, detail) {

@@ -44,6 +44,8 @@ impl CollectionValue {
     /// Returns the map of `entries`; if a key occurs more than once, its last value is kept.
     pub fn map(sort: CollectionId, entries: impl IntoIterator<Item = (Value, Value)>) -> Self {
         let mut entries: Vec<(Value, Value)> = entries.into_iter().collect();
+        // The sort is stable and `dedup_by` keeps the first of equal keys. Reversed in between, that is the
+        // last value of each key.
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         entries.reverse();
         entries.dedup_by(|later, kept| later.0 == kept.0);
@@ -158,6 +160,7 @@ impl CollectionValue {
     /// Returns the union of two sets; `self` if either is not a set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
+        // The smaller set is put into the larger one, so the number of insertions is that of the smaller.
         let (large, small) = if self.len() >= other.len() { (self, other) } else { (other, self) };
         let (Items::Set(large), Items::Set(small)) = (&large.items, &small.items) else {
             return self.clone();

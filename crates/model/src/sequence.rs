@@ -214,6 +214,7 @@ impl<T: Clone> Sequence<T> {
         if len <= BLOCK {
             return Self::from_block(RowBlock::new(items, 0));
         }
+        // By reference, because what is left of the items goes to the other side.
         let left = Self::from_block(RowBlock::new(items.by_ref().take(len / 2), 0));
         match items.next() {
             Some(item) => Self::from_branch(left, item, Self::from_block(RowBlock::new(items, 0))),

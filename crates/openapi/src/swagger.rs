@@ -99,6 +99,7 @@ impl BodyKinds<'_> {
         target.unwrap_or(node)
     }
 
+    /// Returns an operation as OpenAPI 3 has it. Where it names no media types, those of the whole description count.
     fn operation(&self, node: &SpecNode, common: &[&SpecNode]) -> SpecNode {
         let own = self.parameters_of(node);
         let or_else = |own: Vec<String>, other: &[String]| if own.is_empty() { other.to_vec() } else { own };
@@ -123,6 +124,7 @@ impl BodyKinds<'_> {
         SpecNode::Map(made)
     }
 
+    /// Returns a response as OpenAPI 3 has it: its schema once for each media type.
     fn response(&self, node: &SpecNode, produces: &[String]) -> SpecNode {
         if node.get("$ref").is_some() {
             return convert_node(node);
@@ -248,6 +250,7 @@ fn texts_at(node: &SpecNode, key: &str) -> Vec<String> {
     items.iter().filter_map(SpecNode::as_text).map(str::to_owned).collect()
 }
 
+/// Returns a map of these members, in order.
 fn map<const N: usize>(members: [(&str, SpecNode); N]) -> SpecNode {
     SpecNode::Map(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }

@@ -75,6 +75,7 @@ struct Rewrite {
 }
 
 impl Rewrite {
+    /// Makes the replacement of the text at `span`.
     fn of(span: Span, text: impl Into<String>, bits: f64) -> Self {
         Self { start: span.start as usize, end: span.end as usize, text: text.into(), bits }
     }

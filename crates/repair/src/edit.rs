@@ -27,6 +27,7 @@ pub struct TextEdit {
 #[must_use]
 pub fn edited_text(text: &str, file: FileId, edits: &[TextEdit]) -> String {
     let mut made: Vec<&TextEdit> = edits.iter().filter(|edit| edit.file == file).collect();
+    // In the order of the text, so that what is between two edits can be copied.
     made.sort_by_key(|edit| (edit.start, edit.end));
     let (mut out, mut at) = (String::with_capacity(text.len() + 80), 0);
     for edit in made {
@@ -136,9 +137,11 @@ fn lines_of(text: &str) -> Vec<&str> {
 /// Returns the runs of lines that differ, by a longest common subsequence of what is left between the common ends.
 fn changed_lines(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    // The end that both have must not overlap the beginning that both have.
     let room = old.len().min(new.len()) - head;
     let tail = old.iter().rev().zip(new.iter().rev()).take(room).take_while(|(a, b)| a == b).count();
     let (a, b) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+    // `common[i][j]` is the length of a longest common subsequence of `a[i..]` and `b[j..]`.
     let mut common = vec![vec![0_usize; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {

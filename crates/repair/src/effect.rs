@@ -27,6 +27,7 @@ const MAX_DIFFERENCES: usize = 6;
 /// The number of other values that are tried for one difference. Chosen by feel.
 const MAX_OTHER_VALUES: usize = 4;
 
+/// Returns the options of a comparison that ends soon enough for somebody who waits.
 fn options(model: &Model) -> ConformOptions {
     let bounds = SearchBounds { max_states: MAX_PAIRS, ..SearchBounds::default() };
     ConformOptions { relation: ConformanceRelation::usual(&model.sts), bounds, ..ConformOptions::default() }
@@ -37,6 +38,7 @@ pub(crate) fn is_same_behaviour(one: &Model, other: &Model, solver: &mut dyn Sol
     conforms(one, other, solver, halt) && conforms(other, one, solver, halt)
 }
 
+/// Returns whether `imp` was proved to conform to `spec`; false also if that is open.
 fn conforms(imp: &Model, spec: &Model, solver: &mut dyn Solver, halt: &Halt) -> bool {
     let mut spec = spec.clone();
     let Ok(imp) = join(&mut spec, imp) else { return false };

@@ -110,8 +110,8 @@ impl PredictionCost {
             Label::Quiescence => None,
             Label::Input(..) | Label::Delay(_) => return,
         };
-        // A model that leaves everything open pays for each message once in full and little from then on.
-        // Otherwise a long run would make it dearer than any model that is merely wrong.
+        // A model that leaves everything open pays in full for the first time it sees a message, and
+        // REPEATED_BITS from then on.
         self.bits += match belief {
             Belief::Concrete(states) => predicted_bits(cx, states, gate),
             Belief::Unspecified if self.unspecified.insert(gate) => unpredicted_bits(cx, gate),

@@ -135,6 +135,7 @@ impl FailurePoint {
     fn note_observed(&mut self, cx: &Ctx<'_>, labels: &[Label]) {
         let mut is_last = true;
         // The forbidden label first, then those before it: what came last is most likely to matter.
+        // At most six labels. No reason for the number is recorded.
         for label in labels.iter().rev().take(6) {
             match label {
                 Label::Input(gate, values) | Label::Output(gate, values) => {

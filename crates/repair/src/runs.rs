@@ -119,6 +119,7 @@ pub fn runs_of_record(record: &Record, name: &str) -> RunsOfRecord {
     let mut parts: Vec<Record> = Vec::new();
     let mut current = None;
     for event in &record.events {
+        // Events without a number of their own belong to the run of the event before them.
         let run = match &event.event {
             EventKind::RunStarted(started) => Some(started.run),
             EventKind::Shrunk(told) => Some(told.run),

@@ -109,6 +109,7 @@ impl GuardSamples {
 }
 
 impl GuardSample {
+    /// Returns the number of this name in the sample.
     fn number(&self, name: &str) -> Option<i64> {
         self.numbers.iter().find(|(own, _)| own == name).map(|(_, number)| *number)
     }

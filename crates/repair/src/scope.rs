@@ -111,6 +111,7 @@ impl<'a> ModelScope<'a> {
         scope
     }
 
+    /// Adds the names that `item` declares.
     fn declare(&mut self, item: &'a ModelItem) {
         match &item.kind {
             ItemKind::Message(decl) => {
@@ -154,6 +155,7 @@ impl<'a> ModelScope<'a> {
         }
     }
 
+    /// Returns a name with its type as text.
     fn typed(&self, name: &str, ty: &Type) -> TypedName {
         TypedName { name: name.to_owned(), ty: self.type_text(ty) }
     }

@@ -221,7 +221,8 @@ impl<'r> Search<'r> {
             let halted = request.halt.halt_reason().filter(|_| judged.iter().any(|judged| judged.is_unknown));
             return Err(halted.map_or(RepairError::NothingFails, RepairError::Unjudged));
         }
-        // The soonest failure comes first, because there the belief is still small and few labels can matter.
+        // The soonest failure comes first: `failures_of` looks at them in this order and keeps the first of
+        // each kind.
         failing.sort_by_key(|&at| judged[at].forbidden_at);
         allowed.sort_by_key(|&at| judged[at].steps);
         let has_unspecified = judged.iter().any(|judged| judged.unspecified_at.is_some());
@@ -557,6 +558,7 @@ impl<'r> Search<'r> {
         chosen.into_iter().map(|solution| self.proposal(base, solution, solver)).collect()
     }
 
+    /// Makes the proposal of a solution: the difference in the text, and the effect relative to `base`.
     fn proposal(&self, base: &Model, solution: Solution, solver: &mut dyn Solver) -> Proposal {
         let halt = self.brief(EFFECT_TIME);
         let failing: Vec<&DecodedRun<'_>> = self.failing.iter().map(|&at| &self.runs[at]).collect();
@@ -591,6 +593,7 @@ struct SourceSyntax {
 }
 
 impl SourceSyntax {
+    /// Parses every text of the language; a text with errors has a tree as well.
     fn parse(sources: &Sources) -> Self {
         let is_text = |file: &FileId| sources.file(*file).name.ends_with(".iox");
         let files = sources.ids().filter(is_text);

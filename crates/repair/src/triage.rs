@@ -110,8 +110,7 @@ pub fn triage(sts: &Sts, record: &Record) -> Vec<TriageFact> {
     let Some(failed) = runs.iter().find(|run| run.failure.is_some()) else { return Vec::new() };
     let Some(explanation) = &failed.failure else { return Vec::new() };
     let mut facts = Vec::new();
-    // The order in which people read them: the difference, then what the same input did elsewhere, then what
-    // narrows it down.
+    // First the difference, then what the same input did elsewhere, then what narrows it down.
     facts.push(shared_difference(&runs, explanation));
     let input = failed.last_input();
     if let Some(input) = &input {
@@ -206,12 +205,13 @@ fn shared_difference(runs: &[ToldRun<'_>], explanation: &Explanation) -> TriageF
     TriageFact::Difference { text, runs: same, of: failures.len() }
 }
 
+/// Returns how often the transition of the last input was answered as the model says, or that it never was.
 fn answered(runs: &[ToldRun<'_>], transition: &str) -> TriageFact {
     let counts: Vec<(usize, usize)> = runs.iter().map(|run| run.count_answers(transition)).collect();
     let times: usize = counts.iter().map(|(taken, _)| taken).sum();
     let answered: usize = counts.iter().map(|(_, answered)| answered).sum();
     let transition = transition.to_owned();
-    // Without any good answer it matters how often the input was tried; otherwise, how often it went well.
+    // Without any good answer, `times` counts all tries; otherwise only the good answers are told.
     if answered == 0 {
         return TriageFact::NeverAnswered { transition, times };
     }
@@ -226,6 +226,8 @@ fn allowed_elsewhere(runs: &[ToldRun<'_>], explanation: &Explanation) -> Option<
     (times > 0).then_some(TriageFact::AllowedElsewhere { transition: expected, times })
 }
 
+/// Returns the other inputs of the same location that were answered as the model says, the most frequent
+/// first.
 fn siblings(sts: &Sts, runs: &[ToldRun<'_>], input: &str) -> Vec<TriageFact> {
     let Some(own) = sts.switch_named(input).map(|id| &sts.switches[id]) else { return Vec::new() };
     let source: LocId = own.source;

@@ -152,6 +152,7 @@ impl ChartSheet {
             StepNote::Fine | StepNote::Forbidden(_) => &[],
         };
         let lanes = lane_names(chart.steps, instead);
+        // The lanes of further parts take their columns from the arrows.
         let room = lanes.len().saturating_sub(1) * (lane_gap(&lanes) + 1);
         let most = (chart.width.max(MIN_WIDTH) - MARGIN - NOTE - 2).saturating_sub(room);
         let least = MIN_WIDTH - MARGIN - NOTE - 2;
@@ -159,6 +160,7 @@ impl ChartSheet {
         let widest = texts
             .chain(instead.iter().map(|allowed| count_columns(&excerpt(&allowed.label, MAX_TEXT))))
             .max();
+        // As wide as the widest text needs, so that short runs are not stretched over the page.
         Self { inner: (widest.unwrap_or(0) + ARROW).clamp(least, most.max(least)), lanes }
     }
 
@@ -184,6 +186,7 @@ impl ChartSheet {
         let before = MARGIN.saturating_sub(count_columns(lead));
         let mut line = format!("{lead}{:before$}│{between}", "");
         for at in 1..self.lanes.len() {
+            // An arrow to a part further right crosses the lanes before it.
             let (sign, ink) = if at <= to { ('┼', ink) } else { ('│', ' ') };
             let end = if at == to { head } else { ink };
             line.push(sign);
@@ -203,6 +206,7 @@ impl ChartSheet {
     fn draw_step(&self, lead: &str, step: &ChartStep, stroke: ChartStroke, note: &str) -> Vec<String> {
         let is_seen = step.kind == LabelKind::Observed && note.is_empty();
         let note = if is_seen { "from outside" } else { note };
+        // The last part of a wrapped text stands on the arrow, those before it above.
         let mut parts = wrap_text(&step.text, self.inner - ARROW);
         let last = parts.pop().unwrap_or_default();
         let to = self.lane_position(step);
@@ -266,6 +270,7 @@ impl ChartSheet {
                 Some(switch) => fit_text(&format!("expected [{}]", excerpt(switch, NOTE)), NOTE - 1),
                 None => "expected".to_owned(),
             };
+            // Without a switch, the expectation is silence.
             let kind = if allowed.switch.is_some() { LabelKind::Output } else { LabelKind::Quiescence };
             let part = allowed.switch.as_deref().and_then(switch_part);
             let step = ChartStep { kind, text: excerpt(&allowed.label, MAX_TEXT), part };

@@ -205,6 +205,7 @@ pub fn refused_text(replies: u64) -> String {
 impl Summary {
     /// Adds an event, and returns the run it ended, if it ended one.
     pub fn add_event(&mut self, event: &Event) -> Option<EndedRun> {
+        // Events of several runs may come out of order, so the last one is not always the latest.
         self.time_ns = self.time_ns.max(event.time_ns);
         let ended = self.apply_event(event);
         self.counts.cut = self.runs.n_given_up();
@@ -248,6 +249,8 @@ impl Summary {
                     if !http.is_empty() {
                         kind.http = http;
                     }
+                    // The id belongs to the smallest run, so that a failure found again on another way has
+                    // the same one.
                     kind.id = told.signature.as_deref().map_or_else(|| kind.id.clone(), failure_id);
                     kind.smaller = Some(ShrunkSummary::new(told));
                 }
@@ -345,6 +348,8 @@ impl Summary {
         let mut run = self.runs.end_run(told.run);
         self.counts.add_outcome(told.outcome);
         self.doubts = self.doubts.saturating_add(told.doubts as u64);
+        // A thinned run has no events of its own steps, so everything that they would have added is added
+        // here.
         if let Some(thinned) = &told.thinned {
             self.thinned += 1;
             self.steps += told.steps as u64;
@@ -394,6 +399,7 @@ impl Summary {
     fn add_failure(&mut self, ended: &EndedRun) -> Novelty {
         let run = &ended.run;
         let signature = excerpt(run.signature(), MAX_SIGNATURE);
+        // Looked up before the limit is asked: a known kind is counted however many there are.
         if let Some(at) = self.kinds.iter().position(|kind| kind.signature == signature) {
             let kind = &mut self.kinds[at];
             kind.runs += 1;

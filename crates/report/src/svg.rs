@@ -110,6 +110,7 @@ impl Texts {
             Some(direction) => lay_out(&boxes, direction),
             None if graph.edges().len() > MAX_TRIED => lay_out(&boxes, LayerDirection::Right),
             None => {
+                // Both are laid out and compared: the better direction depends on the lengths of the labels.
                 let [down, right] =
                     [LayerDirection::Down, LayerDirection::Right].map(|it| lay_out(&boxes, it));
                 if screen_height(down.size) <= screen_height(right.size) { down } else { right }
@@ -127,6 +128,8 @@ impl Texts {
             edges: graph.edges().iter_enumerated().map(edge).collect(),
             roots: Vec::new(),
         };
+        // The dots are nodes of the layout behind all nodes of the graph, and their edges behind all edges;
+        // `draw_edges` finds them by that.
         for node in initial_nodes(graph) {
             let start = boxes.nodes.push(BoxSize { width: START_DOT_SIZE, height: START_DOT_SIZE });
             boxes.edges.push(EdgeBox { from: start, to: node, label: None });
@@ -225,6 +228,7 @@ fn draw_line(out: &mut String, route: &EdgeRoute, kind: EdgeKind) {
         return;
     }
     let tip = ArrowHead::at_end_of(route);
+    // The line ends before the tip, or its blunt end would show through the arrow head.
     let line = path_data(&shorten_route(route, tip, arrow_length(kind)));
     let _ = write!(out, "<path class=\"hit\" d=\"{line}\"/><path class=\"line\" d=\"{line}\"/>");
     let _ = writeln!(out, "<path class=\"head\" d=\"{}\"/>", tip.head(kind));
@@ -254,6 +258,7 @@ impl ArrowHead {
             RouteStep::Curve(first, second, to) => vec![to, second, first],
         });
         let mut before = points.chain([route.start]);
+        // Points closer than half a pixel give no direction: a division by nearly nothing.
         let away = |point: &Point| (tip.x - point.x).hypot(tip.y - point.y) > 0.5;
         let from = before.find(away).unwrap_or(Point { x: tip.x, y: tip.y - 1.0 });
         let (dx, dy) = (tip.x - from.x, tip.y - from.y);
@@ -419,6 +424,7 @@ fn coordinates(point: Point) -> String {
 
 /// Returns a number with at most one digit after the point.
 fn number_text(n: f64) -> String {
+    // One digit after the point is finer than a screen; it keeps files small and equal on all machines.
     let text = format!("{n:.1}");
     let short = text.strip_suffix(".0").unwrap_or(&text);
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
@@ -435,6 +441,7 @@ pub(crate) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' => out.push('\n'),
+            // XML has no way to write these characters, not even escaped.
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }

@@ -107,6 +107,7 @@ impl TimelinePage<'_> {
         }
     }
 
+    /// Returns the operations that contradict each other; `None` if an order explains all of them.
     fn core(&self) -> Option<&FailureCore> {
         match &self.view.judged.verdict {
             HistoryVerdict::Inconsistent(core) => Some(core),

@@ -433,6 +433,8 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let _ = setup.adapter.reseed(id.seed);
         let finished = run(setup, tester, &share.config, id, &mut share.coverage, sink)?;
         let coverage = share.coverage.take_since_last(setup.cx.sts);
+        // Counted before the failure is examined, so that the other workers know of it while this one repeats
+        // runs.
         self.count_and_decide_end(&finished, &coverage, setup.stop.load(Ordering::Relaxed));
         if self.config.run.weighs_time && finished.has_times {
             share.reset_price.count_run(finished.trace.n_steps(), finished.spent);

@@ -301,6 +301,7 @@ struct ConcurrentCampaign<'c, 'a, 'm> {
 }
 
 impl ConcurrentCampaign<'_, '_, '_> {
+    /// Does runs until one fails, or the runs or the time are used up.
     fn run(&mut self, observe: &mut dyn FnMut(&ClientRun)) -> ConcurrentOutcome {
         let mut outcome = ConcurrentOutcome::default();
         let deadline = self.config.time.and_then(|time| self.start.checked_add(time));
@@ -345,8 +346,8 @@ impl ConcurrentCampaign<'_, '_, '_> {
             if let RoundVerdict::Failed(cause) = verdict {
                 let failure =
                     ClientFailure { run: number, history, cause, reproduced: 0, of: 0, workload: None };
-                // Repeated first: the rate says how often a smaller workload has to be tried before "it
-                // passes" means something.
+                // Repeated first: shrinking takes the number of its tries from the rate that is measured
+                // here.
                 let mut failure = self.repeat(&plan, failure);
                 if self.config.shrinks {
                     self.shrink(plan, &mut failure);

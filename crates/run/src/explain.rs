@@ -170,6 +170,7 @@ fn list_allowed(cx: &Ctx<'_>, forbidden: &Forbidden, offers: &[SwitchOffer]) -> 
         let switch = cx.sts.switches[offer.switch].label.to_string();
         let differences = differences(cx, &forbidden.label, offer);
         let allowed = Allowed { label: offer_text(cx, offer), switch: Some(switch), differences };
+        // Several states may offer the same message.
         if !told.contains(&allowed) {
             told.push(allowed);
         }

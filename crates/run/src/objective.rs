@@ -153,7 +153,7 @@ impl ObjectiveWatch {
 
     /// Moves an observer on by one label.
     fn observe(&mut self, cx: &Ctx<'_>, observer: &Observer, label: &Label) {
-        // Created at the first label: whether the objective is an observer is not known before.
+        // Made at the first label: the watch is created without the objective, which comes with each call.
         let mut values = self.values.take().unwrap_or_else(|| at_start(cx, observer));
         if let Label::Delay(time) = label {
             advance_clocks(&mut values, &observer.clocks, time);

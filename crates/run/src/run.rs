@@ -395,6 +395,7 @@ impl RunLoop<'_, '_, '_> {
     /// Ends the run after judging the messages that have arrived already, up to [`MAX_LEFT`] and the limit of steps.
     fn judge_rest(&mut self, stop: TesterStop) -> io::Result<LoopEnd> {
         let is_untimed = self.timing.is_untimed();
+        // Bounded, because a system that never stops sending would keep the run going.
         for _ in 0..MAX_LEFT {
             if !is_untimed || self.knowledge.is_gone || !self.has_room() {
                 break;

@@ -81,6 +81,7 @@ impl ThinnedRecorder {
         match &event.event {
             EventKind::RunStarted(_) => {
                 let start = self.write_position()?;
+                // Decided once for a run, by the place where it starts.
                 self.run = (start >= self.limit).then(|| RunInFile {
                     start,
                     brief: vec![event.clone()],
@@ -89,6 +90,7 @@ impl ThinnedRecorder {
             }
             EventKind::RunFinished(finished) => {
                 if let Some(run) = self.run.take().filter(|_| is_thinned(finished.outcome)) {
+                    // The run is cut off as a whole; what is kept of it is written anew.
                     let file = self.recorder.writer();
                     file.set_len(run.start)?;
                     file.seek(io::SeekFrom::Start(run.start))?;
@@ -144,6 +146,7 @@ impl ThinnedRecorder {
 impl Reporter for ThinnedRecorder {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if let EventKind::CampaignFinished(_) = event.event {
+            // Runs that never ended are kept whole, in front of the end of the campaign.
             self.write_held()?;
         }
         match event.run {

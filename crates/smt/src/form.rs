@@ -105,6 +105,8 @@ impl LinearForms {
             return Arc::clone(fact);
         }
         self.budget = MAX_PARTS;
+        // Opaque as a whole if it is too deep or too wide: a part of a fact may say something else than the
+        // fact.
         let form = self.read_fact(pool, term, true, MAX_DEPTH).unwrap_or(LinearForm::Opaque(term, true));
         let mut slots: Vec<usize> =
             pool.free_vars(term).iter().map(|&var| self.var_slot(pool, var)).collect();

@@ -61,6 +61,7 @@ impl Halt {
     /// Returns a halt that stops as soon as either of the two does.
     #[must_use]
     pub fn either(&self, other: &Self) -> Self {
+        // A side that never stops adds nothing, so it is left out.
         match (&self.0, &other.0) {
             (None, _) => other.clone(),
             (_, None) => self.clone(),
@@ -115,6 +116,8 @@ impl HaltCell {
 
     /// Returns the halt in force.
     pub(crate) fn get(&self) -> Halt {
+        // A copy, so that the lock is not held while the signal is asked. A poisoned cell holds a whole halt
+        // all the same, because it is only ever replaced.
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -170,6 +173,7 @@ impl AfterAsks {
 impl Signal for AfterAsks {
     fn halt_reason(&self) -> Option<Halted> {
         use std::sync::atomic::Ordering::Relaxed;
+        // It stays at zero: a signal that has said stop once says so always.
         let before = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1)));
         (before == Ok(0)).then_some(Halted::Time)
     }

@@ -30,6 +30,7 @@ impl SmallFraction {
 
     /// `numer / denom`, already in lowest terms.
     fn new_if_fits(numer: i128, denom: i128) -> Option<Self> {
+        // The bound is the same on both sides of zero, so `neg` always fits.
         if numer.abs() > MAX_PART || denom > MAX_PART {
             return None;
         }
@@ -42,6 +43,7 @@ impl SmallFraction {
             return Self::new_if_fits(numer, 1);
         }
         let divisor = gcd(numer.unsigned_abs(), denom.unsigned_abs());
+        // With the sign of the denominator, so that the quotient has a positive one.
         let divisor = i128::try_from(divisor).ok()? * denom.signum();
         Self::new_if_fits(numer / divisor, denom / divisor)
     }
@@ -75,6 +77,7 @@ impl SmallFraction {
     /// Returns the sum, `None` if it does not fit.
     pub(crate) fn add(self, other: Self) -> Option<Self> {
         let (a, b) = (i128::from(self.numer), i128::from(other.numer));
+        // Sums of whole numbers are in lowest terms already.
         if self.denom == 1 && other.denom == 1 {
             return Self::new_if_fits(a + b, 1);
         }

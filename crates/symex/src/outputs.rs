@@ -91,6 +91,7 @@ fn offers_at(
         };
         let when = cx.pool.substitute(when, known);
         let facts: Vec<Term> = path.iter().copied().chain([when]).collect();
+        // A switch is left out only if it is refuted; an open question makes an offer in doubt.
         let doubt = match cx.decide(&facts) {
             SolverDecision::Unsat => continue,
             SolverDecision::Sat => None,
@@ -103,6 +104,8 @@ fn offers_at(
 
 /// Returns whether the guard equates a variable that is no clock with another value than it has.
 fn is_refuted(cx: &Ctx<'_>, guard: Term, known: &Substitution) -> bool {
+    // Clocks are left out, because the guard may be asked about a later instant, at which they have other
+    // values.
     let is_clock = |var| cx.sts.clocks.iter().any(|clock| clock.var == var);
     let value = |var| known.get(var).filter(|_| !is_clock(var)).and_then(|term| cx.pool.as_value(term));
     cx.pool.is_refuted_at_once(guard, value)
@@ -116,6 +119,7 @@ impl SwitchOffer {
     pub fn any_values(&self, cx: &mut Ctx<'_>) -> Result<Vec<Value>, UnknownReason> {
         let valuation = match cx.check(&[self.when]) {
             SolverAnswer::Sat(valuation) => valuation,
+            // Only an offer in doubt gets here: for the others, `when` was satisfied when they were made.
             SolverAnswer::Unsat => return Err(UnknownReason::Incomplete),
             SolverAnswer::Unknown(why) => return Err(why),
         };

@@ -80,7 +80,7 @@ pub fn flatten(cx: &mut Ctx<'_>, limits: &FlattenLimits) -> Result<FlatModel, No
         },
     };
     search.add_initial_state(cx, &start)?;
-    // Breadth first, so that states are named in the order of their distance from the start.
+    // Breadth first, so that states are listed in the order of their distance from the start.
     while let Some(state) = search.todo.pop_front() {
         let from = search.names[&state].clone();
         search.leave(cx, &from, &state)?;

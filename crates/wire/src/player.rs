@@ -345,6 +345,7 @@ impl<'m> ModelPlayer<'m> {
                 PickedValues::Unknown(why) => open = Some((id, why)),
             }
         }
+        // Silence only if every candidate was refuted; one that is open is an error, not a guess.
         match open {
             None => Ok(None),
             Some((id, why)) => Err(PlayError::Undecided { switch: sts.switches[id].label.to_string(), why }),

@@ -105,6 +105,7 @@ fn read_ahead(mut reader: impl BufRead + Send + 'static, n: usize) -> Receiver<i
     let (sender, receiver) = sync_channel(n);
     std::thread::spawn(move || {
         while let Some(line) = next_line(&mut reader).transpose() {
+            // An error of the stream is handed over as well; nothing can be read behind it.
             let is_last = line.is_err();
             if sender.send(line).is_err() || is_last {
                 return;
@@ -192,6 +193,8 @@ impl<W: Write> Conversation<'_, W> {
         if self.player.may_take_input() && self.coin.random() {
             return lines.recv_timeout(LISTEN_TIME);
         }
+        // A model that never runs out of outputs would otherwise never read: it looks once in a while,
+        // without waiting.
         if self.spoken >= OUTPUTS_BETWEEN_READS {
             self.spoken = 0;
             return lines.recv_timeout(Duration::ZERO);
@@ -252,6 +255,7 @@ impl<W: Write> Conversation<'_, W> {
                 return self.refuse(None, "this system has no virtual time".into());
             }
         }
+        // Without an instant the tool asks for the next thing that happens.
         let until = match advance.to_ns {
             Some(to) => Ok(Some(seconds(Duration::from_nanos(to)))),
             None => self.player.next_instant(),
@@ -298,6 +302,7 @@ impl<W: Write> Conversation<'_, W> {
         let text = match line {
             LineRead::Text(text) => text,
             LineRead::TooLong(start) => {
+                // A line that cannot be read ends nothing: the next one may be fine.
                 self.refuse(None, format!("the line is too long: {start}"))?;
                 return Ok(None);
             }
@@ -354,6 +359,7 @@ impl<W: Write> Conversation<'_, W> {
             (true, true) => PlayerTime::Virtual,
             (true, false) => PlayerTime::Wall(Instant::now()),
         };
+        // The first run begins as the player was made. A later `configure` without a seed is a reset.
         let started = match configure.seed {
             Some(seed) => {
                 self.coin = ChaCha8Rng::seed_from_u64(seed);
@@ -369,6 +375,7 @@ impl<W: Write> Conversation<'_, W> {
         match started {
             Ok(()) => {
                 self.phase = PlayerPhase::Active;
+                // The time of a run begins when the tool is told that it may start.
                 if let PlayerTime::Wall(start) = &mut self.time {
                     *start = Instant::now();
                 }
@@ -394,6 +401,7 @@ impl<W: Write> Conversation<'_, W> {
         self.catch_up()?;
         match self.player.input(&label) {
             Ok(_) => {
+                // An input may wake a player that had nothing to say.
                 self.phase = PlayerPhase::Active;
                 let time_ns = self.time_ns();
                 self.write(&ProtocolMessage::Sent(SentMessage { id, time_ns, raw: None, outputs: None }))

@@ -146,6 +146,8 @@ impl Drop for RayEngine {
     /// Closes the input of the process, upon which it ends; kills it if that takes longer than ten seconds.
     fn drop(&mut self) {
         self.orders = None;
+        // A hundred looks, a tenth of a second apart: the ten seconds above. No reason for the number is
+        // recorded.
         for _ in 0..100 {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;

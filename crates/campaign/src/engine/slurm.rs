@@ -167,6 +167,8 @@ impl CampaignEngine for SlurmEngine {
             if !ended.is_empty() || self.running.is_empty() || begun.elapsed() >= wait {
                 return Ok(ended);
             }
+            // 50 ms between two looks, each of which tries to open one file for each running unit. No reason
+            // for the number is recorded.
             thread::sleep(Duration::from_millis(50));
         }
     }

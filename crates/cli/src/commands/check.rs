@@ -241,6 +241,7 @@ fn property_line(property: &PropertyRecord) -> Option<String> {
 
 /// Returns the way of a proof with the invariants that it needs, a few of them.
 fn induction_text(how: &str, invariants: &[String]) -> String {
+    // The number of invariants that are shown; the others are counted. No reason for the number is recorded.
     const SHOWN: usize = 3;
     let shown = invariants.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
     match invariants.len() {

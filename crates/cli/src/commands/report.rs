@@ -159,6 +159,7 @@ impl ArchivedRun {
         }
     }
 
+    /// Returns the requests of the failing run as an HTTP archive; fails if it has none.
     fn archive(&self, record: &str) -> Result<serde_json::Value, CliError> {
         let Some((run, _)) = self.run.filter(|_| !self.exchanges.is_empty()) else {
             return Err(CliError::new(

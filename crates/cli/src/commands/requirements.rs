@@ -45,6 +45,7 @@ struct CoverageOfRecords {
 }
 
 impl CoverageOfRecords {
+    /// Reads the records, and counts their runs by the requirements of the model as it is now.
     fn read(paths: &[String], notes: &[RequirementNote], switches: &[String]) -> Result<Self, CliError> {
         let mut all = RequirementTable::new(notes, switches);
         let mut records = Vec::new();
@@ -64,6 +65,7 @@ impl CoverageOfRecords {
         Ok(Self { all, records })
     }
 
+    /// Returns the exit status: a failure if a requirement was in one, success if all are met.
     fn status(&self) -> ExitStatus {
         let statuses: Vec<RequirementStatus> = self.all.rows().iter().map(RequirementRow::status).collect();
         let is_met = |status: &RequirementStatus| {

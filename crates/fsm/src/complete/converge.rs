@@ -79,6 +79,7 @@ impl<'s> MergedTests<'s> {
         tests
     }
 
+    /// Returns the node after `input` from `node`, added if no test has it.
     fn add(&mut self, node: usize, input: InputId) -> usize {
         if let Some(kid) = self.child(node, input) {
             return kid;
@@ -99,6 +100,7 @@ impl<'s> MergedTests<'s> {
         node
     }
 
+    /// The state of the specification at a node.
     fn state(&self, node: usize) -> StateId {
         self.nodes[node].state
     }

@@ -81,7 +81,7 @@ impl DotGraph {
                 .with_kind(ReadErrorKind::Empty)
                 .with_hint(EXAMPLE));
         };
-        // A start that no edge and no node names is more likely a misspelt name than a machine of one state.
+        // A start that no edge and no node names is refused: the name may be misspelt.
         if let Some((start, place)) = &self.start
             && !self.known.contains_key(start)
         {

@@ -71,9 +71,11 @@ fn push_rows(
             format!("input `{input}` leaves {open} bits open, at most {MAX_OPEN_BITS} can be expanded");
         return Err(wrong(message));
     }
+    // Asked before the rows are made, since one line may stand for 65,536 of them.
     if reading.rows.len() + (1 << open) > MAX_ROWS {
         return Err(wrong(format!("the machine has more than {MAX_ROWS} transitions")));
     }
+    // Behind the checks, so that a wrong input is reported even where the answer is left open.
     if matches!(to, "*" | "-") {
         return Ok(());
     }

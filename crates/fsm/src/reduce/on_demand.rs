@@ -144,6 +144,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         let mut next = Vec::new();
         for input in self.model.inputs() {
             let longer = [word, &[input]].concat();
+            // Words of the cover were applied at the start.
             if self.plan.cover.contains(&longer) {
                 continue;
             }

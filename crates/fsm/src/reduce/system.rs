@@ -44,8 +44,11 @@ impl AdaptiveSystem for PlayedMachine<'_> {
         let (mut trace, mut state, mut draw) = (IoWord::new(), self.0.initial(), seed);
         while let Some(input) = next(&trace) {
             let answers = self.0.answers(state, input);
+            // A linear congruential generator with Knuth's constants for MMIX. The same seed gives the same
+            // run on every machine; the high bits are taken, because the low ones repeat soon.
             draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let at = (draw >> 33) % answers.len().max(1) as u64;
+            // A state without an answer to this input ends the run.
             let Some(&(output, to)) = usize::try_from(at).ok().and_then(|at| answers.get(at)) else { break };
             trace.push((input, output));
             state = to;

@@ -83,8 +83,8 @@ fn shorten<S: AdaptiveSystem>(
     }
     // The last step is the wrong one; before it the model has a state at every position.
     let mut kept = 1;
-    // The end doubles: most faults show within a few steps of where they happened, and the number of runs
-    // stays logarithmic.
+    // The end doubles, so the number of runs is logarithmic in the length of the trace, and short ends come
+    // first.
     while kept < trace.len() {
         let begin = trace.len() - kept;
         let end = trace[begin..].iter().map(|&(input, _)| input);

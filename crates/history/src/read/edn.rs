@@ -161,6 +161,7 @@ impl<'t> EdnReader<'t> {
         Self { rest: text, line: 1 }
     }
 
+    /// Returns an error at the current line.
     fn problem<T>(&self, what: &'static str) -> EdnResult<T> {
         Err(ReadProblem::Edn(what).at_line(self.line))
     }

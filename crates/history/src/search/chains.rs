@@ -57,6 +57,8 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
         }
     }
 
+    /// Searches for an order, depth first, from the states `start` on; `work` counts what was done against
+    /// `limits`.
     pub(super) fn run(
         mut self,
         start: BeliefId,

@@ -149,6 +149,8 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
         self.ends
     }
 
+    /// Searches depth first from the states `start` on, up to one order or through all of them, as the goal
+    /// of the search says; `work` counts what was done against `limits`.
     pub(super) fn run(
         &mut self,
         start: BeliefId,

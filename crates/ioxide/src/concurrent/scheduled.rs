@@ -209,6 +209,7 @@ struct Scene {
 }
 
 impl Scene {
+    /// Plays the plan once, in an order that the scheduler chooses.
     fn play(&self) {
         let connect = (self.make)();
         let barrier = Arc::new(shuttle::sync::Barrier::new(self.clients));
@@ -273,6 +274,7 @@ impl ScheduledClient {
         }
     }
 
+    /// Notes something in the log, unless the execution has ended; an error ends it.
     fn record(&self, note: impl FnOnce(&mut ExecutionLog) -> Result<(), HistoryError>) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         if log.end.is_none()
@@ -282,6 +284,7 @@ impl ScheduledClient {
         }
     }
 
+    /// Ends the execution as failed, unless it has ended before.
     fn fail(&self, cause: FailureCause) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.end.get_or_insert(ExecutionEnd::Failed(Box::new(cause)));

@@ -48,6 +48,8 @@ pub(crate) fn load_xlia(
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
+    // The lexer has line comments only. Replaced by as many bytes, so that every place of the file stays
+    // right.
     let text = &without_block_comments(text);
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::XliaSyntax);
@@ -327,6 +329,7 @@ impl XliaReader<'_> {
                     Diagnostic::new(Code::XliaSyntax, name.span, message)
                         .help("there are `bool`, `int`, `uint`, `rational`, `urational` and `string`")
                 });
+                // Read on with some type: this error is reported, and those behind it as well.
                 ("int", false)
             }
         };
@@ -341,6 +344,7 @@ impl XliaReader<'_> {
                 self.parser.expect(TokenKind::Gt)?;
             }
             self.parser.expect(TokenKind::OpenBrace)?;
+            // The contents say which ports face the environment; a single machine has no other peer.
             while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
                 self.parser.bump();
             }
@@ -356,6 +360,8 @@ impl XliaReader<'_> {
 
     /// Returns the declarations in the order of the ioxide language: the initial state before the others.
     fn into_items(mut self) -> Vec<ModelItem> {
+        // Only now: the names of fields avoid those of variables and clocks, which may be declared behind the
+        // ports.
         let ports = std::mem::take(&mut self.machine.ports);
         for port in &ports {
             let fields = (1..).zip(&port.types).map(|(n, typed)| FieldDecl {
@@ -370,10 +376,13 @@ impl XliaReader<'_> {
         let initial = std::mem::take(&mut self.machine.init);
         for XliaVar { name, ty, init, span } in std::mem::take(&mut self.machine.vars) {
             let given =
+                // The statements at the start happen in order, so the last value of a variable counts; it
+                // comes before the one of the declaration.
                 initial.iter().rev().find(|(var, _)| var.text == name.text).map(|(_, value)| value.clone());
             self.push(ItemKind::Var(VarDecl { name, ty, init: given.or(init) }), span);
         }
         let mut states = std::mem::take(&mut self.machine.states);
+        // A stable sort, so the other states stay in the order of the file.
         states.sort_by_key(|(is_start, _)| !is_start);
         for (_, state) in states {
             let span = state.span;

@@ -225,8 +225,9 @@ impl<'a> Lowering<'a, '_> {
             }));
         }
         let gate = transition.gate.as_ref();
-        // Every part is checked before the first `?` on a result, so that all errors of a transition are
-        // reported at once.
+        // Errors leave as late as possible, so that one round reports many of them. A wrong target does not
+        // keep the condition and the updates from being checked. A wrong message does: its fields would be
+        // unknown in them.
         let message =
             gate.map(|gate| self.resolve_gate(gate, transition.verb, transition.verb_span)).transpose();
         let target = transition.target.as_ref().map(|name| self.resolve_target(name)).transpose();

@@ -34,6 +34,8 @@ impl Parser<'_> {
             }
             match self.parse_model() {
                 Ok(model) => models.push(model),
+                // Without a model yet, reading goes on at the next heading: an error in front of it must not
+                // hide the model.
                 Err(_) if models.is_empty() && self.skip_to_heading() => {}
                 Err(_) => break,
             }
@@ -60,6 +62,8 @@ impl Parser<'_> {
             match self.parse_shared() {
                 Ok(item) => preamble.push(item),
                 Err(_) => {
+                    // Nothing takes the half of a shared declaration here, and the model must not take it for
+                    // one of its own.
                     self.half = None;
                     self.skip_to(0, |parser, _| parser.at_shared() || parser.is_heading(parser.docs_ahead()));
                 }
@@ -98,6 +102,7 @@ impl Parser<'_> {
         while !self.is_at(TokenKind::End) && !self.is_heading(0) {
             self.bump();
         }
+        // A heading is outside of all blocks, whatever was left open before it.
         self.braces = 0;
         !self.is_at(TokenKind::End)
     }
@@ -195,6 +200,7 @@ impl Parser<'_> {
         let level = self.braces;
         let (mut items, mut broken) = (Vec::new(), Vec::new());
         while !self.at_block_end() {
+            // Where the item begins: if it cannot be read, its name is looked for from here on.
             let (start, place) = (self.position, self.span());
             match self.parse_item() {
                 Ok(item) => items.push(item),
@@ -253,6 +259,7 @@ impl Parser<'_> {
     }
 
     fn item_kind(&mut self, meta: &mut DeclMeta) -> ParseResult<ItemKind> {
+        // Asked before the words, because a label may be one of them.
         if self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             return self.parse_labelled();
         }
@@ -348,10 +355,13 @@ impl Parser<'_> {
         }
         self.bump();
         let ty = self.parse_type()?;
+        // Without a value, the model leaves open how the variable starts.
         if !self.eat(TokenKind::Eq) {
             return Ok(VarDecl { name, ty, init: None });
         }
         match self.parse_expr() {
+            // A value that cannot be read leaves the name and the type, so that uses of the variable are
+            // still checked.
             Ok(value) => Ok(VarDecl { name, ty, init: Some(value) }),
             Err(why) => self.keep_half(why, |value| ItemKind::Var(VarDecl { name, ty, init: Some(value) })),
         }
@@ -381,6 +391,7 @@ impl Parser<'_> {
         let name = self.expect_name("the name of an enum")?;
         let open = self.open_body()?;
         let variants = self.parse_list(TokenKind::CloseBrace, open, Self::parse_variant)?;
+        // Refused here, because the pool takes no type without a constructor.
         if variants.is_empty() {
             let message = format!("enum `{}` has no values", name.text);
             return Err(self.report(

@@ -98,8 +98,7 @@ impl Parser<'_> {
             self.check_direction(&rest, op, sign);
             rest.push((op, operand));
         }
-        // Behind an operand `in` has no meaning here, but many people write it. Reading on gives one clear
-        // error and not one for each token.
+        // Behind an operand `in` has no meaning. Reading on gives one clear error and not one for each token.
         if self.is_at(TokenKind::In) {
             return self.parse_membership(start);
         }

@@ -491,7 +491,7 @@ impl Parser<'_> {
                 Ok(step) => steps.push(step),
                 Err(_) => self.recover_here(level),
             }
-            // Steps stand on lines of their own, but many people write semicolons between them.
+            // Steps stand on lines of their own; a semicolon behind one does no harm.
             while self.eat(TokenKind::Semicolon) {}
         }
         self.close_block(open);

@@ -136,7 +136,7 @@ impl Checker<'_, '_> {
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
         let is_compared = self.takes_comparison();
-        // `{}` is written alike for sets and maps. A set is the more usual one, so a map needs the hint.
+        // `{}` is written alike for sets and maps, so the wanted sort decides.
         if items.is_empty()
             && let Some((id, _)) = self.hinted_collection(hint, CollectionKind::Map)
         {

@@ -93,6 +93,7 @@ impl NumberFacts {
         }
     }
 
+    /// Adds the fact that the number is in this relation to `n`.
     fn learn(&mut self, op: CmpOp, n: i128) {
         let raise = |lo: Option<i128>, n| Some(lo.map_or(n, |lo| lo.max(n)));
         let lower = |hi: Option<i128>, n| Some(hi.map_or(n, |hi| hi.min(n)));

@@ -301,6 +301,8 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
         let (usual, count) = loop {
             of += 1;
             *counts.entry(self.repeat_run(disagreement)?).or_default() += 1;
+            // Among equal counts the last run in their order, so that the order of the answers does not
+            // decide.
             let most = counts.iter().max_by_key(|(_, count)| **count);
             let (usual, count) =
                 most.map_or_else(|| (disagreement.now.clone(), 0), |(run, count)| (run.clone(), *count));
@@ -325,6 +327,7 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
         for &(input, _) in &disagreement.now {
             seen.push((input, machine.step(input)?));
         }
+        // The system was asked past the observer, so the effort is counted here.
         let cost = LearningEffort { resets: 1, symbols: seen.len() as u64 };
         self.observer.effort = self.observer.effort.plus(cost);
         Ok(seen)

@@ -260,6 +260,7 @@ impl TermPool {
         let mut found = Vec::new();
         for member in over.as_collection().expect("a collection").members() {
             count_step()?;
+            // Both functions have a variable of their own, for the same member.
             let inner = Valuation::from_iter([(keep_var, member.clone()), (item_var, member.clone())]);
             if self.eval_dyn(keep, &(&inner, outer))? == Value::Bool(true) {
                 found.push(self.eval_dyn(item, &(&inner, outer))?);

@@ -47,6 +47,8 @@ impl TermPool {
         if subst.is_empty() || self.is_ground(term) {
             return term;
         }
+        // Children come before their parents, so their images are ready. Ground parts, and binders of a
+        // replaced variable, are their own images and are not entered.
         let order = self.subterms(&[term], |sub| !self.is_ground(sub) && !self.binds_any(sub, subst));
         let mut images: FxHashMap<Term, Term> = FxHashMap::default();
         for sub in order {
@@ -90,6 +92,8 @@ impl TermPool {
 
     /// Builds `node` again with other children.
     fn rebuild(&mut self, node: &TermNode, image: impl Fn(Term) -> Term) -> Term {
+        // By the builders of the pool and not by `intern`: with the new children a rule may apply that did
+        // not before.
         let all = |list: &[Term]| list.iter().map(|&child| image(child)).collect::<Vec<_>>();
         match node {
             TermNode::Value(_) | TermNode::Var(_) => self.intern(node.clone()),

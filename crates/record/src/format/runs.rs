@@ -111,6 +111,7 @@ impl Record {
         FailureMatch::One(RecordedFailure { is_smallest, ..first.clone() })
     }
 
+    /// Returns the beginnings of the runs, in order.
     fn starts(&self) -> impl Iterator<Item = &RunStarted> {
         self.events.iter().filter_map(|event| match &event.event {
             EventKind::RunStarted(started) => Some(started),
@@ -118,6 +119,7 @@ impl Record {
         })
     }
 
+    /// Returns the ends of the runs, in order.
     fn ends(&self) -> impl Iterator<Item = &RunFinished> {
         self.events.iter().filter_map(|event| match &event.event {
             EventKind::RunFinished(finished) => Some(finished),

@@ -238,6 +238,7 @@ fn whole_values(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &m
 }
 
 fn seen_values(cx: RewriteContext<'_>, expr: &Expr, ty: &str, found: &mut Vec<Rewrite>) {
+    // At most eight observed values, as in pins. No reason for the number is recorded.
     let seen: Vec<&String> = cx.failure.values_of(ty).take(8).collect();
     let bits = 6.0 + choice_bits(seen.len());
     found.extend(seen.into_iter().map(|text| Rewrite::of(expr.span, text.clone(), bits)));
@@ -283,6 +284,7 @@ fn drop_operands(cx: RewriteContext<'_>, list: &[Expr], found: &mut Vec<Rewrite>
     }
 }
 
+/// One branch of an `if` alone, or both exchanged.
 fn branches(
     cx: RewriteContext<'_>,
     expr: &Expr,
@@ -301,6 +303,7 @@ fn branches(
     }
 }
 
+/// Another sign in a sum, one operand less, or both operands exchanged.
 fn sums(cx: RewriteContext<'_>, expr: &Expr, first: &Expr, rest: &[(AddOp, Expr)], found: &mut Vec<Rewrite>) {
     let mut before = first;
     for (sign, operand) in rest {
@@ -322,6 +325,7 @@ fn sums(cx: RewriteContext<'_>, expr: &Expr, first: &Expr, rest: &[(AddOp, Expr)
     }
 }
 
+/// Another operator in a product, a sum in its place, or its first operand alone.
 fn products(
     cx: RewriteContext<'_>,
     expr: &Expr,
@@ -356,6 +360,7 @@ fn products(
 const CONFUSED: [&[&str]; 4] =
     [&["with", "without"], &["starts_with", "ends_with", "contains"], &["first", "last"], &["min", "max"]];
 
+/// A function that is taken for this one, the receiver without it, or its negation.
 fn methods(
     cx: RewriteContext<'_>,
     expr: &Expr,
@@ -404,6 +409,7 @@ fn signs(cx: RewriteContext<'_>, args: &[&Expr], found: &mut Vec<Rewrite>) {
     }
 }
 
+/// The other quantifier, or the negation of this one.
 fn quantifiers(cx: RewriteContext<'_>, expr: &Expr, found: &mut Vec<Rewrite>) {
     let own = cx.scope.slice(expr.span);
     for (word, other) in [("exists ", "forall "), ("forall ", "exists ")] {

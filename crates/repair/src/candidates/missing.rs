@@ -49,8 +49,7 @@ fn outputs(
     let Some(message) = failure.observed_gate.as_ref().and_then(|gate| scope.message(gate)) else { return };
     let targets = ordered_targets(scope, state, Verb::Emit);
     for (pins, pin_bits) in pin_texts(scope, failure, message) {
-        // The price grows with the place in the list of targets, so the usual targets come first and none is
-        // left out.
+        // The price grows with the place in the list of targets, so their order is kept and none is left out.
         for (rank, target) in targets.iter().enumerate() {
             let head = format!("emit {}{pins}", source_name(&message.name));
             let bits = 7.0 + pin_bits + choice_bits(rank + 1);
@@ -126,6 +125,7 @@ fn taking<'a>(state: &'a StateDecl, message: &MessageInfo) -> impl Iterator<Item
     inputs.filter(move |it| it.gate.as_ref().is_some_and(|gate| gate.text == message.name))
 }
 
+/// Adds a candidate with a new transition in `state`: `head` up to its target, then the target.
 fn add(
     scope: &ModelScope<'_>,
     (state, verb): (&StateDecl, Verb),
@@ -214,6 +214,8 @@ fn pin_options(
     for var in holds {
         add(source_name(&var.name).into_owned(), 1.0);
     }
+    // At most four, because each is multiplied by the options of the other fields. No reason for the number
+    // is recorded.
     for written in scope.pinned.get(&(message.name.clone(), field.name.clone())).into_iter().flatten().take(4)
     {
         add(written.text.clone(), 1.5);

@@ -78,14 +78,17 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
+    /// The transition itself.
     fn transition(&self) -> &TransitionDecl {
         self.place.transition
     }
 
+    /// The names and values that its expressions may use.
     fn cx(&self) -> RewriteContext<'_> {
         RewriteContext { scope: self.scope, failure: self.failure, fields: self.fields }
     }
 
+    /// Adds a candidate of these rewrites, which belong together.
     fn add(&self, found: &mut Vec<EditCandidate>, rewrites: Vec<Rewrite>, reason: String) {
         found.push(self.scope.candidate(rewrites, reason));
     }
@@ -110,6 +113,7 @@ impl Site<'_> {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
+    /// Adds changes of the guard: inside of it, without it, its negation, and further conditions.
     fn guards(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         if let Some(guard) = &transition.guard {
@@ -127,8 +131,8 @@ impl Site<'_> {
             self.add_all(found, all, &binding.value, "the matched value");
         }
         let conditions = self.conditions();
-        // Half the logarithm of the number of choices, as at other places with long lists: conditions are far
-        // from equally likely, so the full logarithm would price the usual ones out of the search.
+        // Half the logarithm of the number of choices, as at other places with long lists: with the whole of
+        // it, a long list would make each of its conditions dearer still.
         let bits = 4.0 + choice_bits(conditions.len()) / 2.0;
         for (condition, extra) in conditions {
             for rewrite in self.with_condition(&condition, bits + extra) {
@@ -178,8 +182,8 @@ impl Site<'_> {
             let mut texts: Vec<String> = neighbours(own.1).into_iter().chain(seen).collect();
             texts.retain(|text| text != own.1);
             for text in texts {
-                // Each bound costs a little, although they are one decision: two cases that are both off by
-                // one are less likely than one that is.
+                // Each bound costs something, although they are one decision: the more bounds move together,
+                // the dearer the candidate.
                 let rewrites = all.iter().map(|span| Rewrite::of(*span, text.clone(), 1.5)).collect();
                 let reason =
                     format!("`{}` is compared with `{text}` everywhere in `{}`", own.0, state.name.text);
@@ -226,8 +230,8 @@ impl Site<'_> {
                 all.push((text, bits));
             }
         };
-        // The sources in the order of their worth: the list is cut off at MAX_CONDITIONS, and a condition
-        // that two sources give keeps the first, cheaper price.
+        // The order of the sources matters: the list is cut off at MAX_CONDITIONS, and a condition that two
+        // sources give keeps the price of the first.
         for sibling in self.siblings() {
             let Some(guard) = &sibling.guard else { continue };
             let written = self.scope.written(guard);
@@ -293,6 +297,7 @@ impl Site<'_> {
             match ty.as_str() {
                 "int" => {
                     let literals = self.scope.literals.get("int").map_or(&[][..], Vec::as_slice);
+                    // At most twelve values, each tried with six signs. No reason for the number is recorded.
                     for value in self.failure.values_of("int").chain(literals).take(12) {
                         for sign in ["==", "!=", "<", "<=", ">", ">="] {
                             all.push((format!("{written} {sign} {value}"), 3.0));
@@ -364,6 +369,7 @@ impl Site<'_> {
         }
     }
 
+    /// Adds changes of pins: other values, one left out, two exchanged.
     fn pins(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         for (at, pin) in transition.pins.iter().enumerate() {
@@ -474,6 +480,7 @@ impl Site<'_> {
         }
     }
 
+    /// Adds changes of updates: one left out, another value, another variable, one more.
     fn updates(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         for (at, update) in transition.updates.iter().enumerate() {
@@ -565,6 +572,7 @@ impl Site<'_> {
         values_for(self.scope, self.failure, name, self.fields)
     }
 
+    /// Adds resets of clocks that it does not reset, also in the place of one that it does.
     fn clocks(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         let resets = |clock: &str| {
@@ -588,6 +596,7 @@ impl Site<'_> {
         }
     }
 
+    /// Adds every other state as the target.
     fn targets(&self, found: &mut Vec<EditCandidate>) {
         let transition = self.transition();
         let here = self.place.state.map(|state| state.name.text.as_str());
@@ -679,6 +688,7 @@ impl Site<'_> {
         is_alone && self.scope.states.iter().any(is_at_home)
     }
 
+    /// Adds the candidate without the transition.
     fn removal(&self, found: &mut Vec<EditCandidate>) {
         let (start, end) = self.scope.line_of(self.transition());
         let removal = Rewrite { start, end, text: String::new(), bits: 5.0 };
@@ -717,8 +727,8 @@ pub(super) fn new_assignments(
         let bits = 4.0 + choice_bits(values.len()) / 2.0;
         all.extend(values.into_iter().map(|value| (var.name.clone(), value, bits)));
     }
-    // A model with many variables offers many assignments, most of them nonsense. Together they must not come
-    // before all edits of other kinds.
+    // The more assignments there are in all, the dearer each of them: otherwise those of a model with many
+    // variables would come before the edits of other kinds.
     let spread = choice_bits(all.len()) / 4.0;
     all.iter_mut().for_each(|(_, _, bits)| *bits += spread);
     all
@@ -740,7 +750,7 @@ fn values_for(
         }
     };
     let elsewhere = scope.assigned.get(name).into_iter().flatten();
-    // As for conditions: the best sources first, because the list is cut off at MAX_VALUES.
+    // The order of the sources decides what is kept, because the list is cut off at MAX_VALUES.
     elsewhere
         .filter(|other: &&WrittenExpr| scope.is_in_scope(other, fields))
         .for_each(|it| add(it.text.clone()));
@@ -760,6 +770,7 @@ fn values_for(
                 add(format!("{written} + {field}"));
                 add(format!("{written} - {field}"));
             }
+            // At most six observed values. No reason for the number is recorded.
             failure.values_of("int").take(6).cloned().for_each(&mut add);
         }
         collection if collection.starts_with("list<") || collection.starts_with("set<") => {

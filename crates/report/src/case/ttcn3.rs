@@ -83,6 +83,7 @@ fn write_variables(out: &mut String, view: &CaseView<'_>) -> Result<(), Unwritab
     let pool = &view.model.pool;
     let mut declared: Vec<(String, Sort)> = Vec::new();
     for (n, state) in view.case.states.iter().enumerate() {
+        // The variables are those of the test case as a whole: a guard may read fields of earlier steps.
         for (arc, var) in state.arcs.iter().flat_map(|arc| {
             let vars = [state.delay].into_iter().chain(arc.fields.iter().copied());
             vars.map(move |var| (arc, var))
@@ -107,6 +108,7 @@ fn write_variables(out: &mut String, view: &CaseView<'_>) -> Result<(), Unwritab
 fn write_state(out: &mut String, view: &CaseView<'_>, n: usize, state: &CaseState) -> Result<(), Unwritable> {
     let _ = writeln!(out, "\n    // {}", TestCase::state_name(n));
     let delay = variable_name(view.variable_name(state.delay));
+    // Longer by the latency: a message that was sent in time may still be under way at the time-out.
     out.push_str("    silence.start(TM + LATENCY);\n");
     let stimulus = state.arcs.iter().find(|arc| view.actor(arc) == ArcActor::Send);
     if let Some(wait) = stimulus.and_then(|arc| arc.witness.as_ref()) {
@@ -122,6 +124,7 @@ fn write_state(out: &mut String, view: &CaseView<'_>, n: usize, state: &CaseStat
     if let Some(arc) = stimulus {
         write_stimulus(out, view, n, arc, &delay)?;
     }
+    // The instant counts as the time-out itself, because that is what the guards speak of.
     let _ = writeln!(out, "      [] silence.timeout {{\n        {delay} := TM;");
     write_choice(out, view, n, state, None)?;
     out.push_str("      }\n    }\n");
@@ -166,6 +169,8 @@ fn write_choice(
     let dialect = Ttcn3Case { tm: view.case.tm };
     let mut pool = view.model.pool.clone();
     let arcs: Vec<&CaseArc> = state.arcs.iter().filter(|arc| arc.gate == gate).collect();
+    // Failures come last, behind all other instants at which the message may have been sent: a message within
+    // the latency is no failure.
     let (failing, others): (Vec<&CaseArc>, Vec<&CaseArc>) = arcs.iter().partition(|arc| is_failure(arc));
     let instants = match gate {
         Some(_) => collect_instants(&mut pool, state.delay, &arcs),
@@ -224,6 +229,8 @@ fn write_stimulus(
         let _ = writeln!(out, "        {} := {value};", variable_name(view.variable_name(var)));
         values.push(format!("{} := {}", field_name(name), variable_name(view.variable_name(var))));
     }
+    // The values were chosen when the case was made. Where they fit only after some observations, that is
+    // asked again.
     if !stimulus.always {
         let dialect = Ttcn3Case { tm: view.case.tm };
         let guard = write_expression(&view.model.pool, &dialect, arc.guard);
@@ -245,6 +252,8 @@ fn required_value(view: &CaseView<'_>, arc: &CaseArc, field: VarId) -> Option<St
         let is_field = |term: Term| matches!(pool.node(term), TermNode::Var(var) if *var == field);
         if is_field(a) { Some(b) } else { is_field(b).then_some(a) }
     })?;
+    // Fields are assigned one after the other, so a value that reads another one of the same message might
+    // read it too early.
     let is_known = arc.fields.iter().all(|&own| !pool.mentions(asked, own));
     is_known.then(|| write_expression(pool, &Ttcn3Case { tm: view.case.tm }, asked).ok()).flatten()
 }
@@ -296,6 +305,8 @@ fn collect_instants(pool: &mut TermPool, delay: VarId, arcs: &[&CaseArc]) -> Vec
             }
         }
     }
+    // Guards may be strict, so the corner itself may be outside: a microsecond to either side is tried as
+    // well.
     let beside = Rational::new(1.into(), 1_000_000.into()).unwrap_or(Rational::ZERO);
     let beside = pool.value(Value::Real(beside));
     for corner in changes {

@@ -23,6 +23,8 @@ pub fn write_har(exchanges: &[HttpExchange], about: &str) -> Json {
     })
 }
 
+/// Returns the entry of the exchange at position `at`. Without times, exchanges follow each other by one
+/// second.
 fn entry(at: usize, exchange: &HttpExchange) -> Json {
     let told = exchange.times;
     let after_start = 1000 * u64::try_from(at).unwrap_or_default();
@@ -51,6 +53,7 @@ fn date_time(sent_ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", sent_ms % 1000)
 }
 
+/// Returns a request as HAR has it; values from the environment are hidden.
 fn request(request: &HttpRequestRecord) -> Json {
     let hidden = |text: &str| {
         let hide = |text: String, name: &String| text.replace(&format!("${{{name}}}"), HIDDEN);
@@ -84,6 +87,7 @@ fn request(request: &HttpRequestRecord) -> Json {
     told
 }
 
+/// Returns a response as HAR has it; a missing one has the status 0.
 fn response(response: Option<&HttpResponseRecord>) -> Json {
     let none = HttpResponseRecord { status: 0, headers: Vec::new(), body: String::new() };
     let response_record = response.unwrap_or(&none);
@@ -102,6 +106,7 @@ fn response(response: Option<&HttpResponseRecord>) -> Json {
     })
 }
 
+/// Returns headers as HAR has them.
 fn pairs(headers: &[(String, String)]) -> Vec<Json> {
     headers.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
 }

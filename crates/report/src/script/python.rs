@@ -91,6 +91,7 @@ fn settings(script: &ScriptRecord) -> Option<String> {
             lines.push("IS_JOINED = IS_BINARY = False".into());
         }
     }
+    // The shared functions read every constant, also those that this connection does not need.
     if !lines.iter().any(|line| line.starts_with("ENVIRONMENT")) {
         lines.push("ENVIRONMENT = {}".into());
     }
@@ -146,6 +147,7 @@ impl PythonSteps<'_> {
                     lines.push(self.send_line(message)?);
                 }
                 ScriptStep::Receive { reply, keep } => {
+                    // The replies to the reset come before the first numbered step.
                     self.number += usize::from(self.number > 0);
                     let step = self.number;
                     let lead = if step == 0 { String::new() } else { format!("step {step}: ") };
@@ -154,6 +156,8 @@ impl PythonSteps<'_> {
                         let forms = self.list_reply_patterns(reply, is_last);
                         lines.push(format!("reply = link.receive(REPLY_SECONDS, [{}])", forms.join(", ")));
                     }
+                    // The last reply is the failure: it is compared with everything that is allowed, at the
+                    // end.
                     if !is_last {
                         lines.push(format!("check({step}, reply, {})", form(&reply.form)));
                         lines.extend(keep.iter().map(keep_line).collect::<Option<Vec<_>>>()?);

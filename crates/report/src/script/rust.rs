@@ -104,6 +104,7 @@ impl<'s> RustSteps<'s> {
         let mut lines: Vec<String> =
             self.optional.iter().map(|name| format!("let mut {name}: Option<String> = None;")).collect();
         lines.extend(self.link_lines());
+        // A script has at least one step: a run that fails has the failing one.
         let last = self.script.steps.len() - 1;
         for (at, step) in self.script.steps.iter().enumerate() {
             let is_last = at == last;
@@ -116,11 +117,14 @@ impl<'s> RustSteps<'s> {
                     lines.push(self.send_line(message)?);
                 }
                 ScriptStep::Receive { reply, keep } => {
+                    // The replies to the reset come before the first numbered step.
                     self.number += usize::from(self.number > 0);
                     let lead =
                         if self.number == 0 { String::new() } else { format!("step {}: ", self.number) };
                     lines.push(format!("// {lead}{}", comment(&reply.shown)));
                     lines.extend(self.receive_line(true));
+                    // The last reply is the failure: it is compared with everything that is allowed, at the
+                    // end.
                     if !is_last {
                         let fits = form(&reply.form)?;
                         lines.push(format!("let reply = check({}, reply, |reply| {fits});", self.number));
@@ -299,6 +303,8 @@ impl<'s> RustSteps<'s> {
             "let is_allowed = match &reply {{ Some(reply) => {any}, None => {} }};",
             self.script.silence_allowed
         ));
+        // If an allowed reply has the form of the forbidden one, the form cannot tell them apart, and the
+        // values have to.
         let must_differ = self.script.allowed.iter().any(|reply| !is_told_by_form(reply, forbidden));
         if let Some(forbidden) = forbidden.filter(|_| must_differ) {
             let test = self.reply_test(forbidden)?;

@@ -46,6 +46,7 @@ impl EventColumns {
         self.left + column.max(0.0) * STEP
     }
 
+    /// Returns the right border of the drawing, with room for operations without an answer.
     fn end(&self) -> f64 {
         self.left + (self.events.len() as f64 + OPEN_STEPS) * STEP
     }

@@ -111,6 +111,8 @@ impl LiveMachine for ClassSystem<'_, '_> {
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, AnswerError> {
+        // Behind a wrong answer the model has no state in which values could be drawn. Every further input
+        // gets the same answer, and the system is not asked.
         if let Some(lost) = self.lost {
             return Ok(lost);
         }
@@ -120,6 +122,7 @@ impl LiveMachine for ClassSystem<'_, '_> {
         self.n_inputs += 1;
         let gate = self.found.inputs[self.inputs_of[input.index()]].gate;
         let sent = self.adapter.send(&Label::Input(gate, values.clone()))?;
+        // What came while the input was sent stands first.
         let mut said: Vec<Label> = sent.earlier.into_iter().map(|output| output.label).collect();
         said.extend(self.first_reply.wait_for_reply(self.adapter, self.halt)?);
         collect_until_silence(self.adapter, self.patience, self.halt, &mut said)?;
@@ -128,6 +131,7 @@ impl LiveMachine for ClassSystem<'_, '_> {
             Some(name) => Ok(self.output_id(&name)),
             None => {
                 let name = answer_name(&self.model.pool, &self.model.sts, &said);
+                // Marked, because the same messages may be a right answer elsewhere.
                 let id = self.output_id(&format!("{name} (wrong)"));
                 self.lost = Some(id);
                 Ok(id)

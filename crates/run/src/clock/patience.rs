@@ -30,9 +30,10 @@ const MIN_TIME: Duration = Duration::from_millis(50);
 /// The factor by which a calibrated time exceeds the longest answer. Chosen by feel: a silence that is too short
 /// gives a wrong verdict, one that is too long only takes time.
 const MARGIN: u32 = 20;
-/// The shortest time of a search, and the factor to which [`MARGIN`] decays there as answers to a message are seen.
-/// Chosen by feel: what a search misses is found when its result is confirmed.
+/// The shortest time of a search. Chosen by feel: what a search misses is found when its result is confirmed.
 const MIN_SEARCH_TIME: Duration = Duration::from_millis(20);
+/// The factor to which [`MARGIN`] decays in a search, as answers to a message are seen. Chosen by feel, like
+/// the time above.
 const MIN_SEARCH_MARGIN: u32 = 4;
 /// The factor by which the quiescence time exceeds the latency of a late answer. Chosen by feel: the next late answer
 /// may be later.

@@ -119,6 +119,7 @@ impl<'c> FaultInjector<'c> {
         ended
     }
 
+    /// Returns an instant in nanoseconds since the start of the run.
     fn nanoseconds(&self, at: Instant) -> u64 {
         u64::try_from(at.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }

@@ -13,7 +13,8 @@ use ioxide_model::label::Label;
 
 use super::workload::PlannedBurst;
 
-/// The failures that make a smaller workload acceptable.
+/// The number of failures that make a smaller workload acceptable. The number of tries grows with it. No
+/// reason for the number is recorded.
 const NEEDED_FAILURES: u32 = 2;
 
 /// The greatest number of runs of a smaller workload. Chosen by feel: a failure that comes back in one of five runs

@@ -173,6 +173,7 @@ impl RunWorkload<'_> {
         for _ in 0..clients {
             let wanted = self.rng.random_range(1..=MAX_BURST).min(left);
             let drawn: Vec<Label> = (0..wanted).filter_map(|_| self.draw_input(cx, states)).collect();
+            // Draws that found nothing count as well, so a burst may have fewer operations than it could.
             left -= wanted;
             inputs.push(drawn);
         }

@@ -140,6 +140,7 @@ impl IdleSystems {
         results
     }
 
+    /// Asks the workers for a run with this plan, and returns its number.
     fn want(&self, config: &RunConfig, plan: &[PlannedMove]) -> u64 {
         let mut state = self.lock();
         let number = state.next;

@@ -46,6 +46,7 @@ impl TryPrices {
     }
 }
 
+/// Moves a mean towards the latest value; without one it stays.
 fn update(mean: &mut Option<Duration>, latest: Option<Duration>) {
     let Some(latest) = latest else { return };
     *mean = Some(match *mean {

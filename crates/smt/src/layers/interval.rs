@@ -166,6 +166,7 @@ impl SlotBounds {
             self.apply_form(&fact.form, &mut moved)?;
             for slot in moved {
                 for &other in &self.mentions[slot] {
+                    // A fact that waits already will see the new bounds.
                     if !queue.contains(&other) {
                         queue.push_back(other);
                     }

@@ -47,6 +47,7 @@ impl<S: Solver> Solver for ScalarLayer<S> {
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         let scalars = self.images.rewrite_facts(pool, facts);
+        // Without a valuation there is nothing to restore.
         self.inner.decide(pool, &scalars)
     }
 

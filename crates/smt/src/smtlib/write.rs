@@ -332,6 +332,7 @@ fn write_constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<()
 }
 
 fn int_text(n: &Int, suffix: &str) -> String {
+    // SMT-LIB has no negative numerals.
     if n.is_negative() { format!("(- {}{suffix})", n.abs()) } else { format!("{n}{suffix}") }
 }
 
@@ -411,6 +412,7 @@ fn tester_text(pool: &TermPool, arg: Term, ctor: u32) -> String {
 
 /// Returns `name` with only the characters of a simple symbol, starting with a letter.
 fn simple_symbol(name: &str) -> String {
+    // Different names may become equal. The numbers that the callers append keep them apart.
     let plain = |char: char| if char.is_ascii_alphanumeric() || "_@.".contains(char) { char } else { '_' };
     let text: String = name.chars().map(plain).collect();
     if text.starts_with(|char: char| char.is_ascii_alphabetic()) { text } else { format!("v{text}") }

@@ -186,6 +186,7 @@ impl AffineSpace {
     }
 }
 
+/// Returns `from` minus `factor` times `row`.
 fn subtract(from: &[Rational], row: &[Rational], factor: &Rational) -> Vec<Rational> {
     from.iter().zip(row).map(|(value, other)| value - &(factor * other)).collect()
 }

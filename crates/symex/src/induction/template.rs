@@ -58,6 +58,8 @@ fn add_bounds(cx: &mut Ctx<'_>, claims: &[Term], samples: &StateSamples, found: 
         add_range(cx, number, &constants, found);
     }
     numbers.truncate(MAX_RELATED);
+    // At most nine: the pairs of numbers are quadratic, and every constant bounds the difference and the sum
+    // of each. No reason for the number is recorded.
     let few = &constants[..constants.len().min(9)];
     for (at, &a) in numbers.iter().enumerate() {
         for &b in &numbers[at + 1..] {

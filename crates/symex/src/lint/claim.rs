@@ -59,6 +59,7 @@ pub(super) fn claim_of_goal(cx: &mut Ctx<'_>, goal: &Goal) -> GoalClaim {
         GoalKind::Sometimes(term) => (term, true),
         _ => return GoalClaim::default(),
     };
+    // `sometimes` is met by a state in which its formula holds, so that state is what the search looks for.
     let bad = if is_wanted { formula } else { cx.pool.not(formula) };
     if goal.frame.next.is_empty() {
         let locations: Vec<LocId> = cx.sts.locations.ids().collect();
@@ -92,6 +93,7 @@ fn claim_about_steps(cx: &mut Ctx<'_>, bad: Term, frame: &GoalFrame) -> GoalClai
         let here = at_location(cx, bad, frame, switch.source);
         let broken = cx.pool.substitute(here, &later);
         let broken = cx.pool.and([guard, broken]);
+        // A step that cannot break the property has no part in the claim.
         if !cx.pool.is_false(broken) {
             claim.by_switch.push((id, switch.source, broken));
             let known = claim.safety.bad.get(&switch.source).copied();
@@ -115,6 +117,7 @@ fn later_values(cx: &mut Ctx<'_>, switch: &Switch, frame: &GoalFrame) -> Substit
         let place = frame.places.iter().find(|(place, _)| *place == var);
         let value = match (place, effect.get(var)) {
             (Some(&(_, loc)), _) => cx.pool.bool(switch.target == loc),
+            // Assigned terms read the values before the step, and clocks have advanced by then.
             (None, Some(term)) => cx.pool.substitute(term, &waited),
             (None, None) => waited.get(var).unwrap_or_else(|| cx.pool.var(var)),
         };

@@ -15,6 +15,7 @@ pub(super) fn report_range_blocks(cx: &mut Ctx<'_>, exploration: &Exploration, f
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
         let Some(check) = switch.range_check else { continue };
+        // The guard as it was written, without the check that was joined to it.
         let written = cx.pool.conjuncts_beyond(switch.guard, check);
         let leaves = cx.pool.not(check);
         let question = cx.pool.and([written, leaves]);
@@ -50,6 +51,7 @@ pub(super) fn zero_questions<'s>(cx: &mut Ctx<'s>) -> Vec<(&'s Switch, Term, Ter
         for divisor in divisors_of(cx, switch) {
             let zero = cx.pool.number(Rational::ZERO, cx.pool.sort(divisor));
             let is_zero = cx.pool.eq(divisor, zero);
+            // A divisor in the guard is evaluated whether or not the guard holds.
             let guard =
                 if in_guard(cx, switch, divisor) { is_zero } else { cx.pool.and([switch.guard, is_zero]) };
             questions.push((switch, divisor, guard));
@@ -87,6 +89,7 @@ fn can_hold(
     question: Term,
     findings: &mut Findings,
 ) -> bool {
+    // Asked without any state first: what no values satisfy needs no walk through the states.
     if !findings.is_shown_satisfiable(cx, &[question]) {
         return false;
     }

@@ -337,6 +337,7 @@ fn add_unreached(
     results: &mut Vec<PropertyResult>,
     open: &mut Vec<OpenClaim>,
 ) {
+    // What one of several interchangeable parts has done, each of them can do.
     let taken = symmetry.close_under_swaps(&exploration.taken_switches());
     let sts = cx.sts;
     for (id, switch) in sts.switches.iter_enumerated() {
@@ -360,6 +361,7 @@ fn add_divisors(
     findings: &mut Findings,
 ) {
     for (switch, divisor, question) in divide::zero_questions(cx) {
+        // The finding names the switch alone, so its other divisors are left out as well.
         if findings.list.iter().any(|found| found.code == Code::DivisorMayBeZero && found.span == switch.span)
         {
             continue;

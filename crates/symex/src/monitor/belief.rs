@@ -55,6 +55,7 @@ impl Belief {
     pub(super) fn relocate(&mut self, target: &dyn Fn(LocId) -> LocId) {
         match self {
             Self::Concrete(states) => {
+                // Two states may become one, which the set keeps once.
                 let moved = std::mem::take(states).into_iter();
                 *states = moved.map(|state| ConcreteState { loc: target(state.loc), ..state }).collect();
             }

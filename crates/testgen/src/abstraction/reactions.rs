@@ -68,6 +68,7 @@ impl<'l> StateReplies<'l> {
         if reactions.is_empty() {
             answers.insert(QuiescentReply { said: Vec::new(), state: state.clone() });
         }
+        // The recursion is as deep as a reaction is long, which `refuse_endless` bounds.
         for Reaction { label, state } in reactions {
             let rest = self.replies_along(cx, &state, way, said + usize::from(label.is_some()))?;
             let whole = |answer: &QuiescentReply| QuiescentReply {
@@ -95,6 +96,8 @@ impl<'l> StateReplies<'l> {
         said: usize,
     ) -> Result<(), NotFinite> {
         let location = || location(cx, state);
+        // The same state with more outputs behind it: it can go round and send for ever. Without more
+        // outputs, the round is of internal steps alone.
         match way.iter().find(|(before, _)| before == state) {
             Some(&(_, then)) if then < said => Err(NotFinite::EndlessOutputs { location: location() }),
             Some(_) => Err(NotFinite::Divergence { location: location() }),

@@ -26,6 +26,7 @@ pub(super) fn values(
     if found.len() > limit {
         return Err(NotFinite::TooManyValues { gate: gate_name(cx, offer), limit });
     }
+    // Sorted, so that both ways give the same list.
     found.sort();
     Ok(found)
 }
@@ -88,6 +89,7 @@ fn enumerate_by_solver(
 ) -> Result<Vec<Vec<Value>>, NotFinite> {
     let mut found: Vec<Vec<Value>> = Vec::new();
     let mut facts = vec![offer.when];
+    // One more than the limit is looked for, by which the caller sees that there are too many.
     while found.len() <= limit {
         let valuation = match cx.check(&facts) {
             SolverAnswer::Sat(valuation) => valuation,

@@ -102,6 +102,8 @@ impl RuleAnswers {
                 GateKind::Observed if on_path => CaseRule::R6,
                 GateKind::Observed => CaseRule::R7,
             };
+            // An input is sent only if the rest of the path can still be followed with it; every other
+            // message has its own step alone.
             let guard = match rule {
                 CaseRule::R1 => for_some_start(cx, &self.unknowns, whole.path.facts()),
                 _ => cx.pool.and([self.in_time, when]),
@@ -132,6 +134,7 @@ impl RuleAnswers {
     /// R9, R10: silence is allowed if a message can come later, or no output can come at all.
     fn silence(&self, cx: &mut Ctx<'_>) -> Vec<RuleQuestion> {
         let sts = cx.sts;
+        // The later instant is a variable of its own; no step has this number.
         let instant = cx.pool.indexed_var(cx.delay, u32::MAX);
         let (waited, at) = (cx.pool.var(self.delay), cx.pool.var(instant));
         let not_before = cx.pool.le(waited, at);

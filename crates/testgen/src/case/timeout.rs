@@ -62,6 +62,7 @@ fn timeout_above_deadlines(
     guard_solver: &mut GuardSolver,
     sketches: &[StateSketch],
 ) -> Rational {
+    // One rung for all states. It only climbs, and what a state asks for holds on every higher rung too.
     let mut rung = 0;
     for sketch in sketches {
         rung = above_deadlines(cx, guard_solver, sketch, rung);
@@ -84,6 +85,7 @@ fn above_deadlines(
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let late = cx.pool.le(limit, waited);
+        // An open question counts as "it can": the time-out gets longer, not shorter.
         decide_with(cx, guard_solver, sketch, &[late, sketch.silence.later]) != SolverDecision::Unsat
     };
     if can_come_after(cx, last) {
@@ -106,6 +108,8 @@ fn above_earliest(
         let early = cx.pool.lt(waited, limit);
         decide_with(cx, guard_solver, sketch, &[early, when]) == SolverDecision::Sat
     };
+    // Without such a rung the message cannot come at all, or that is open. Then it does not move the
+    // time-out.
     (rung..LADDER.len()).find(|&rung| can_come_before(cx, rung)).unwrap_or(rung)
 }
 

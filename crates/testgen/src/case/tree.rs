@@ -29,6 +29,7 @@ fn make_state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
     if let Some((label, next)) = &node.send {
         let mut arc = labelled_arc(cx, n, label, CaseRule::R1, target(*next));
         if let Label::Input(_, values) = label {
+            // Always valid: there are no clocks, and the values were fixed when the test was made.
             arc.witness = Some(CaseStimulus { delay: Rational::ZERO, values: values.clone(), always: true });
         }
         arcs.push(arc);
@@ -73,6 +74,7 @@ fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<CaseArc> {
         }
         let some = cx.pool.or(allowed);
         let guard = cx.pool.not(some);
+        // An allowed message without fields leaves nothing to forbid.
         if guard != cx.pool.ff() {
             let target = ArcTarget::Verdict(CaseVerdict::FailOut);
             arcs.push(CaseArc {

@@ -150,8 +150,8 @@ impl Claim {
                 list_names(&self.only)
             );
         }
-        // Gaps of the tests are told below; this sentence is about the fault domain, which misses what the
-        // abstraction leaves out.
+        // Only what the abstraction leaves out limits this sentence. Everything else that may be missed is in
+        // `gaps`.
         let is_whole = self.is_exact && self.left_out == 0;
         let place = if is_whole { "" } else { " where nothing is left out" };
         format!("Every system of the fault domain that gives a wrong answer{place} fails a test.")
@@ -160,7 +160,6 @@ impl Claim {
     /// Returns the gaps of the claim in sentences.
     #[must_use]
     pub fn gaps(&self) -> Vec<String> {
-        // From the assumption that weighs most to the single faults, because readers stop somewhere.
         let mut gaps = Vec::new();
         if !self.is_exact {
             gaps.push(

@@ -62,6 +62,7 @@ fn shorten_facts(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
         let mut others = known.clone();
         others.extend(rest.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, &fact)| fact));
         others.push(cx.pool.not(rest[at]));
+        // A fact stays unless it is shown to follow: an open question makes a name longer, not wrong.
         match cx.decide(&others) {
             SolverDecision::Unsat => drop(rest.remove(at)),
             _ => at += 1,
@@ -90,6 +91,7 @@ fn fixed_equations(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
 /// The variables of `facts` that can have one value only, with that value.
 pub(super) fn fixed_values(cx: &mut Ctx<'_>, facts: &[Term]) -> Substitution {
     let mut found = Substitution::new();
+    // One solution gives the candidates. Each is kept only if no other value is possible.
     let SolverAnswer::Sat(valuation) = cx.check(facts) else { return found };
     for var in cx.pool.free_vars_of(facts) {
         let Some(value) = valuation.get(var).cloned() else { continue };
@@ -122,6 +124,8 @@ fn constant(cx: &mut Ctx<'_>, facts: &[Term], term: Term) -> Term {
         return term;
     }
     let SolverAnswer::Sat(mut valuation) = cx.check(facts) else { return term };
+    // Variables that the facts leave open have no value in the solution. Any will do, because the result is
+    // checked below.
     for var in cx.pool.free_vars(term) {
         if valuation.get(var).is_none() {
             valuation.set(var, cx.pool.default_value(cx.pool.var_info(var).sort));

@@ -402,6 +402,7 @@ impl<'w> Enumeration<'w> {
 
     /// Records the pair of state sets, unless it was met before.
     fn reach(&mut self, left: StateSet, right: StateSet, depth: u32, parent: Option<(usize, Option<usize>)>) {
+        // The search is breadth first, so the first way to a pair is a shortest one.
         if !self.seen.insert((left.clone(), right.clone())) {
             self.effort.merged += 1;
             return;

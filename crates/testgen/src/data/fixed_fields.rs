@@ -17,6 +17,8 @@ pub(super) fn fixed_fields(
 ) -> Option<Valuation> {
     let mut fixed = Valuation::new();
     let mut conjuncts = pool.conjuncts(request.guard);
+    // Up to a fixed point: the value of one field may make the equation of another computable. A second
+    // equation of a field stays in the list, and `is_refuted` evaluates it.
     loop {
         let before = fixed.len();
         conjuncts.retain(|&conjunct| match equation(pool, fields, conjunct, &fixed, request.state) {
@@ -84,6 +86,7 @@ pub(super) fn all_combinations(
     let mut combinations = vec![fixed.clone()];
     for &field in open {
         let domain = pool.finite_domain(pool.var_info(field).sort)?;
+        // Asked before the combinations are made.
         if combinations.len().saturating_mul(domain.len()) > max {
             return None;
         }

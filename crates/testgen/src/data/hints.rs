@@ -164,6 +164,7 @@ impl ModelLexicon {
         &self.input(cx, switch).keys
     }
 
+    /// Returns the comparisons and keys that an input can reach, collected at first use.
     fn input(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> &InputLexicon {
         self.inputs.entry(switch).or_insert_with(|| {
             let roots = roots_of(cx, switch);

@@ -33,6 +33,7 @@ impl TextInside {
         let pattern = pool.pattern_info(self.pattern);
         let matches = |value: &Value| value.as_str().is_some_and(|text| pattern.matches(text));
         let new = |old: &Value| {
+            // A text that matches stays as it was drawn.
             if matches(old) { None } else { text::matching(rng, &pattern.text).map(|text| Value::str(&text)) }
         };
         if let Some(mended) = replace_part(whole, &self.path, new) {
@@ -81,6 +82,7 @@ impl TextLength {
                 found.push(Self { field: place.0, path: place.1, least: 0, most: None });
                 found.len() - 1
             });
+            // Several comparisons of one text count together.
             found[at].least = found[at].least.max(least);
             found[at].most = found[at].most.into_iter().chain(most).min();
         }
@@ -102,6 +104,7 @@ impl TextLength {
     pub(super) fn mend(&self, rng: &mut ChaCha8Rng, drawn: &mut Valuation) {
         let Some(whole) = drawn.get(self.field) else { return };
         let most = self.most.unwrap_or(usize::MAX);
+        // They may come from different branches of the guard, and then contradict each other.
         if most < self.least {
             return;
         }
@@ -150,6 +153,7 @@ fn replace_part(
 ) -> Option<Value> {
     let Some((&(ctor, field), rest)) = path.split_first() else { return new(value) };
     let Value::Data(data) = value else { return None };
+    // Made by another constructor, so this value has no such part.
     if data.ctor != ctor {
         return None;
     }

@@ -265,6 +265,7 @@ impl ValuePalette<'_> {
         {
             return near;
         }
+        // Only a fresh value has to be unlike the known ones.
         let tries = if kind == DrawKind::Fresh { MAX_TRIES } else { 1 };
         let mut drawn = self.draw_unrelated(pool, rng, sort, (kind, depth));
         for _ in 1..tries {

@@ -434,6 +434,7 @@ fn gates(model: &mut Model, id: SwitchId) -> Vec<Switch> {
 }
 
 fn delete_switch(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    // Disabled and not removed, so that the other switches keep their numbers.
     let guard = model.pool.ff();
     let switch = &model.sts.switches[id];
     vec![Switch { guard, range_check: None, ..switch.clone() }]

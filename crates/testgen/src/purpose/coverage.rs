@@ -363,6 +363,7 @@ fn slice_purposes(
     limits: ExploreLimits,
 ) -> Vec<TestPurpose> {
     let covered = criterion.covered_along(cx.sts, exploration.taken_switches().into_iter());
+    // One limit of states for all slices together.
     let mut left = limits.max_states;
     let mut found = Vec::new();
     for &item in wanted.difference(&covered) {
@@ -454,6 +455,7 @@ impl<'g> PurposeSelection<'g> {
         let mut aims: Vec<(PurposeItem, Vec<&ExploredEdge>)> =
             aims.iter().filter_map(|&item| Some((item, uses.get(&item)?.clone()))).collect();
         for (_, uses) in &mut aims {
+            // Nearest first, so that `uses[0]` says how deep an item is.
             uses.sort_by_key(|edge| depth(edge));
         }
         // Deepest first: a long path often covers the items of shorter ones, which then need no purpose of their own.

@@ -54,6 +54,7 @@ impl fmt::Display for NoPurpose {
 pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: ExploreLimits) -> Result<TestPurpose, NoPurpose> {
     match &goal.kind {
         GoalKind::Path(path) => {
+            // A path asks for nothing but its steps.
             let tt = cx.pool.tt();
             let wanted = GoalState { location: start_of_path(cx.sts, path), rest: path, when: tt };
             find_purpose(cx, &goal.name, &wanted, limits)
@@ -132,6 +133,8 @@ fn first_purpose(
     let graph = &exploration.graph;
     let mut in_doubt = None;
     for (node, state) in graph.nodes.iter_enumerated() {
+        // The merged state is asked first, which is cheap to refuse by. It stands for several paths, so what
+        // it allows is confirmed along the path to this node.
         if goal.location.is_some_and(|location| location != state.loc) || !is_possible(cx, goal, state) {
             continue;
         }
@@ -168,6 +171,8 @@ fn confirm_path(
     let start = SymState::initial(cx);
     let (mut purpose, state) = TestPurpose::with_state(cx, name.to_owned(), start, path).ok()?;
     let (facts, end) = with_condition(cx, goal.when, &state);
+    // This query has the condition of the whole path and that of the goal, so its answer replaces the doubt
+    // of the path alone.
     purpose.doubt = match cx.decide(&facts) {
         SolverDecision::Sat => None,
         SolverDecision::Unsat => return None,

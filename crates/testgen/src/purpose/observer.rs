@@ -30,6 +30,7 @@ pub(super) fn purpose(
     limits: ExploreLimits,
 ) -> Result<TestPurpose, NoPurpose> {
     let mut product = ObserverProduct::new(cx, observer);
+    // Added behind the other switches, because their conditions read the clock of the product.
     for silence in silences(cx, &product, observer) {
         product.sts.switches.push(silence);
         product.origin.push(PathStep::Quiet);
@@ -38,6 +39,7 @@ pub(super) fn purpose(
     let mut inner = cx.with_system(&product.sts);
     let wanted = GoalState { location: Some(product.hit), rest: &[], when: tt };
     let purpose = find_purpose(&mut inner, name, &wanted, limits)?;
+    // The purpose is about the model, so each switch of the product becomes the step that it comes from.
     let original = |step: PurposeStep| {
         let origin = step.step.switch().map_or(step.step, |switch| product.origin[switch]);
         PurposeStep { step: origin, facts: step.facts }
@@ -90,6 +92,8 @@ impl ObserverProduct {
                         split.update.extend(rule.update.iter().copied());
                         split.resets.extend(rule.resets.iter().copied());
                     }
+                    // Internal switches reset it too: `silence_condition` uses it to compute the clocks at
+                    // the entry of a location.
                     split.resets.extend(since);
                     product.sts.switches.push(split);
                     product.origin.push(PathStep::Take(id));

@@ -105,7 +105,7 @@ fn find_silence(cx: &mut Ctx<'_>, exploration: &Exploration, loc: LocId) -> Sile
     let nodes: Vec<ExploredId> =
         graph.nodes.iter_enumerated().filter(|(_, state)| state.loc == loc).map(|(node, _)| node).collect();
     let quiet = quiescence_condition(cx, loc);
-    // For all values at once: one query may save the search through all states.
+    // For all values at once: if this refutes silence, the states below need no queries.
     let is_never = cx.decide(&[quiet]) == SolverDecision::Unsat;
     let mut found = SilentPlace { loc, purpose: None, is_settled: true, is_never };
     if is_never {

@@ -62,6 +62,7 @@ impl CaseGuided {
         Self { case, name: name.to_owned(), timeout, run }
     }
 
+    /// Returns the state of the case that the run is in; `None` if the case does not have it.
     fn state(&self) -> Option<&CaseState> {
         self.case.states.get(self.run.execution.state())
     }

@@ -34,9 +34,11 @@ impl<'t> InputFair<'t> {
 
     /// Returns whether to look before the inner tester decides; draws one time in two.
     fn looks(&mut self, sts: &Sts, monitor: &Monitor, trace: &Trace) -> bool {
+        // Once at each length of the trace, and not after silence, when there is nothing to wait for.
         let is_new = self.interaction == Interaction::Fair
             && self.looked != Some(trace.len())
             && !trace.ends_in_silence();
+        // The coin comes last, so that it is tossed only where it decides.
         let looks = is_new && may_speak(sts, monitor.belief()) && self.rng.random_ratio(1, 2);
         if looks {
             self.looked = Some(trace.len());

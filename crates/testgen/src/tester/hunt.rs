@@ -248,6 +248,7 @@ impl HuntTester {
         }
     }
 
+    /// Goes on with the purposes of `set`; those that are met already are skipped.
     fn adopt(&mut self, set: PurposeSet) {
         let mut cover = CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default());
         cover.skip_met(&self.known);

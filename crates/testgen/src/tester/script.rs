@@ -126,6 +126,7 @@ impl ScriptTester {
         }
     }
 
+    /// Goes on to the next step; returns no reason to stop.
     fn advance(&mut self) -> Option<String> {
         self.progress.at += 1;
         self.progress.silences = 0;
@@ -192,6 +193,7 @@ enum ValueChoice {
 }
 
 impl ValueChoice {
+    /// Picks values for a message that satisfy the condition of the step.
     fn pick(&self, cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, gate: GateId) -> PickedValues {
         match self {
             Self::Concrete(guard, state) => pick(cx, rng, &ValueRequest { gate, guard: *guard, state }),

@@ -144,6 +144,8 @@ impl<'s> StimulusChoice<'s> {
         }
     }
 
+    /// Returns values for the input of `id` in a known state, and notes the wait before it; `None` if none
+    /// were found.
     fn concrete(&mut self, cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId) -> Option<Vec<Value>> {
         let switch = &cx.sts.switches[id];
         let mut there = Cow::Borrowed(state);
@@ -159,6 +161,8 @@ impl<'s> StimulusChoice<'s> {
         self.values_of(picked)
     }
 
+    /// Returns values for the input of `id` in a symbolic state, and notes the wait before it; `None` if none
+    /// were found.
     fn symbolic(&mut self, cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Option<Vec<Value>> {
         let next = match take_switch(cx, state, id) {
             SwitchStep::Taken(next) => next,

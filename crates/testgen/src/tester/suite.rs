@@ -78,6 +78,7 @@ impl LabelTests {
         self.ends.push(TestEnd { at: self.symbols.len(), kind: WaitKind::Plan });
     }
 
+    /// Appends a label; equal ones are stored once.
     fn push(&mut self, label: Label) {
         let labels = &mut self.labels;
         // A label whose number does not fit becomes a look. That takes four billion different labels.

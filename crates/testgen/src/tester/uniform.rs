@@ -52,6 +52,7 @@ impl UniformTester {
     fn stimulus(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<TesterMove> {
         let belief = BorrowedBelief::from_monitor(monitor)?;
         let mut candidates = belief.inputs(cx.sts);
+        // Shuffled instead of drawn once: if no values are found for a switch, the next one takes its place.
         candidates.shuffle(&mut self.rng);
         candidates.into_iter().find_map(|id| self.input(cx, monitor, &belief, id))
     }
@@ -121,6 +122,7 @@ impl UniformTester {
     }
 
     fn draw_number(&mut self) -> i64 {
+        // First the size, then the number: drawn from the whole range, hardly any number would be small.
         let most = 1i64 << self.rng.random_range(0..NUMBER_BITS);
         self.rng.random_range(-most..=most)
     }
@@ -136,6 +138,7 @@ impl Tester for UniformTester {
             return TesterMove::Stop(TesterStop::GoalMet(format!("{} steps taken", trace.len())));
         }
         let is_quiet = trace.ends_in_silence();
+        // After silence only an input can go on, so there is no coin to toss.
         if (is_quiet || self.rng.random_ratio(1, 2))
             && let Some(stimulus) = self.stimulus(cx, monitor)
         {

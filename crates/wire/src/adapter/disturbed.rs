@@ -74,6 +74,7 @@ impl OutsideControl {
         Self { system, proxies, commands, environment, is_killed: false, begun: Vec::new() }
     }
 
+    /// Returns the server of the system; refuses a system that was not started by ioxide.
     fn server(&mut self) -> Result<&mut SystemServer, AdapterError> {
         let missing = || AdapterError::Refused("the system was not started by ioxide".into());
         self.system.server_mut().ok_or_else(missing)

@@ -235,6 +235,7 @@ mod watch {
             for other in others {
                 kill_process(other, Signal::KILL).ok();
             }
+            // 1 ms, so that the loop does not keep a processor busy. No reason for the number is recorded.
             std::thread::sleep(Duration::from_millis(1));
         }
     }

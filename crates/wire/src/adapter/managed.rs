@@ -242,6 +242,7 @@ impl ManagedAdapter {
         }
         let deadline = Instant::now() + SERVER_END_GRACE;
         while !self.has_ended() && Instant::now() < deadline {
+            // 2 ms, so that the loop does not keep a processor busy. No reason for the number is recorded.
             std::thread::sleep(Duration::from_millis(2));
         }
         match error {

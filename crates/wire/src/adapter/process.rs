@@ -143,6 +143,7 @@ impl SystemProcess {
     fn await_tail(&self) {
         let deadline = Instant::now() + STDERR_GRACE;
         while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < deadline {
+            // 1 ms, so that the loop does not keep a processor busy. No reason for the number is recorded.
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -173,7 +174,7 @@ impl SystemProcess {
         match (streams.stderr.take(), &self.error_stream) {
             (Some(stderr), Some(hub)) => hub.publish(stderr, self.tail.clone()),
             (Some(stderr), None) => {
-                // Read all the time: a process whose error stream is full would stop.
+                // Read all the time: a process that writes into a full pipe waits until somebody reads it.
                 let tail = self.tail.clone();
                 self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));
             }

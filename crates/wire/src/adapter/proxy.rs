@@ -52,6 +52,7 @@ struct ProxyState {
 }
 
 impl ProxyState {
+    /// Returns the way in which chunks are passed on now.
     fn mode(&self) -> ProxyMode {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -226,6 +226,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let deadline = Instant::now() + EXIT_GRACE * 2;
         let mut words = self.link.last_words();
         while words.trim().is_empty() && Instant::now() < deadline {
+            // 5 ms, so that the loop does not keep a processor busy. No reason for the number is recorded.
             std::thread::sleep(Duration::from_millis(5));
             words = self.link.last_words();
         }

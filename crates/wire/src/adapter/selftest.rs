@@ -96,6 +96,7 @@ pub fn selftest(
     }
 }
 
+/// Opens the connection, makes all checks, and closes it.
 fn talk(
     mut link: impl SystemLink,
     model: Option<&Model>,
@@ -179,6 +180,8 @@ impl SelfTest<'_> {
         });
         let ready = self.until_ready(&configure, EarlyOutput::OutOfPlace);
         self.checks.take("ready", ready, |took| format!("after {}", shown(*took)))?;
+        // With a model, made-up inputs would be refused or lead to nonsense; a walk through the model sends
+        // the right ones.
         if self.model.is_none() {
             self.inputs(&hello)?;
         }
@@ -251,6 +254,7 @@ impl SelfTest<'_> {
         let took = loop {
             match self.wire.next_message(start + limit)? {
                 Some(ProtocolMessage::Sent(sent)) if sent.id == id => break start.elapsed(),
+                // Outputs may come before the receipt: the system reacts while it confirms.
                 Some(ProtocolMessage::Output(output)) if outputs < MAX_OUTPUTS => {
                     self.output(output)?;
                     outputs += 1;
@@ -260,6 +264,7 @@ impl SelfTest<'_> {
             }
         };
         while outputs < MAX_OUTPUTS {
+            // Each output may be followed by another, so the wait begins again.
             match self.wire.next_message(Instant::now() + LISTEN)? {
                 Some(ProtocolMessage::Output(output)) => self.output(output)?,
                 Some(other) => return Err(out_of_place(&other)),
@@ -275,6 +280,7 @@ impl SelfTest<'_> {
         self.model.map_or(Ok(()), |model| decode_output(model, output).map(|_| ()))
     }
 
+    /// Resets twice, if the adapter is reset by messages.
     fn resets(&mut self, kind: ResetKind) -> Option<()> {
         match kind {
             ResetKind::Message => (),
@@ -287,6 +293,7 @@ impl SelfTest<'_> {
                 return Some(());
             }
         }
+        // Twice, because the second reset meets a system that was only reset and got no input since.
         for name in ["reset", "reset again"] {
             let reset = ProtocolMessage::Reset(ResetMessage {});
             let ready = self.until_ready(&reset, EarlyOutput::OfLastRun);
@@ -325,6 +332,7 @@ fn goodbye(
             Ok(None) => return Err(AdapterError::Late { awaited: AwaitedPart::Bye, limit }),
         }
     }
+    // What counts is that it ends by itself: a process without an orderly exit would be killed in every run.
     match link.status(limit) {
         Some(status) if status.success() => Ok(status.to_string()),
         Some(status) => Err(status.into()),
@@ -332,6 +340,7 @@ fn goodbye(
     }
 }
 
+/// Returns whether a message declared in this direction can be one of this kind.
 fn fits(direction: MessageDirection, kind: GateKind) -> bool {
     match kind {
         GateKind::Internal => true,
@@ -341,6 +350,7 @@ fn fits(direction: MessageDirection, kind: GateKind) -> bool {
     }
 }
 
+/// Returns a greeting in a few words.
 fn described(hello: &HelloMessage) -> String {
     let reset = match hello.reset {
         ResetKind::Message => "by message",
@@ -351,6 +361,7 @@ fn described(hello: &HelloMessage) -> String {
     format!("`{name}`, protocol {}, {labels} messages, reset {reset}", hello.protocol)
 }
 
+/// Returns a time in milliseconds.
 fn shown(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }

@@ -169,6 +169,7 @@ impl Datagrams {
         }
     }
 
+    /// Returns the next datagram, or `None` if none arrives within `wait`.
     fn receive(&mut self, wait: Duration) -> io::Result<Option<TimedDatagram>> {
         match &mut self.source {
             DatagramSource::Socket { socket, set } => {

@@ -68,6 +68,7 @@ impl FieldEncoding {
         (Self::IsoDuration, "iso8601"),
     ];
 
+    /// Returns the name of the encoding in a project file.
     fn name(self) -> &'static str {
         Self::ALL.into_iter().find(|(encoding, _)| *encoding == self).map_or("", |(_, name)| name)
     }
@@ -352,6 +353,7 @@ fn number_json(sort: Sort, n: &Rational) -> Option<Json> {
     text.parse().ok().map(Json::Number)
 }
 
+/// Returns a JSON value as text, a string without quotes.
 fn plain(json: &Json) -> String {
     json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }

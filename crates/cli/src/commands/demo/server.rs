@@ -28,6 +28,7 @@ pub fn serve(port: u16, server: OfficeServer) -> io::Result<()> {
     Ok(())
 }
 
+/// Answers the lines of one client until it closes the connection.
 fn talk(stream: TcpStream, free: &Mutex<i64>, server: OfficeServer) -> io::Result<()> {
     let mut writer = stream.try_clone()?;
     for line in BufReader::new(stream).lines() {
@@ -59,6 +60,7 @@ impl OfficeServer {
         }
     }
 
+    /// Takes `n` seats if there are as many; the faulty server takes them in any case.
     fn reserve(self, n: i64, free: &mut i64) -> String {
         let left = free.saturating_sub(n);
         if left >= 0 || self == Self::Faulty {

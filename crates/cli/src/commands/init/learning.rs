@@ -220,6 +220,7 @@ fn describe_failure(made: &Translation, model: &Model, failure: &FailureGroup) -
     }
 }
 
+/// Returns the error about a description that cannot be translated.
 fn cannot(bad: &BadDescription) -> CliError {
     CliError::usage(bad.to_string())
 }

@@ -212,6 +212,7 @@ impl OutcomeTexts {
         }
     }
 
+    /// Returns the campaign as its reports show it.
     fn view<'v>(
         &'v self,
         args: &'v TestArgs,

@@ -176,6 +176,7 @@ impl ChosenTester {
         workers.into_iter().reduce(join)
     }
 
+    /// Returns the tester, whichever was chosen.
     pub fn tester(&mut self) -> &mut (dyn Tester + Send) {
         match self {
             Self::Hunt(tester) => &mut **tester,

@@ -27,6 +27,7 @@ pub(super) enum DotToken {
 /// The tokens of `text`, closed by [`DotToken::End`].
 pub(super) fn tokenize(text: &str) -> Vec<(DotToken, TextPlace)> {
     let mut tokens: Vec<(DotToken, TextPlace)> = Vec::new();
+    // As if behind a line break, so that `#` at the start of the text is a comment.
     let mut before = '\n';
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -103,6 +104,7 @@ fn read_html(rest: &str) -> (Option<DotToken>, usize) {
             return (Some(DotToken::Quoted(rest[1..at].to_owned())), at + 1);
         }
     }
+    // The bracket alone, so that the text behind it is still read.
     (Some(DotToken::Open("string")), 1)
 }
 

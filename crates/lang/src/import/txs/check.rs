@@ -156,8 +156,8 @@ impl BehaviourChecker<'_> {
             self.declare_variable(&mut scope, param, sort);
         }
         let ending = self.check_behaviour(process.body, scope, &reach);
-        // A body that never ends fits every heading: recursive processes declare an exit that only some of
-        // their branches reach.
+        // A body that never ends fits every heading: it makes no exit that could differ from the declared
+        // one.
         if ending != BehaviourEnding::Never && ending != signature.exit {
             let (body, heading) = (self.ending_name(&ending), self.ending_name(&signature.exit));
             let name = &process.name;

@@ -31,9 +31,11 @@ pub(super) fn counted_parameter(
 ) -> Option<usize> {
     let inside = pool.subterms(&[body], |_| true);
     let mut most: BTreeMap<Term, usize> = BTreeMap::new();
+    // Children come before their parents, so each count is ready when it is needed.
     for &term in &inside {
         let of = |term: &Term| most.get(term).copied().unwrap_or(0);
         let n = match pool.node(term) {
+            // Only one branch is taken, but the condition always is.
             TermNode::Ite(cond, then, other) => of(cond).saturating_add(of(then).max(of(other))),
             node => {
                 let own = usize::from(matches!(node, TermNode::Call(called, _) if *called == function));
@@ -81,6 +83,7 @@ impl<'p> ParameterDescent<'p> {
 
     /// Returns whether every recursive call in `body` has a part of the parameter in its place.
     fn every_call_descends(&self, body: Term) -> bool {
+        // Terms share parts: a part is walked once for each set of constructors that it is reached with.
         let mut seen: BTreeSet<(usize, Excluded)> = BTreeSet::new();
         let mut open: Vec<(Term, Excluded)> = vec![(body, Excluded::new())];
         while let Some((term, excluded)) = open.pop() {
@@ -133,6 +136,7 @@ impl<'p> ParameterDescent<'p> {
                 TermNode::And(list) if holds => open.extend(list.iter().map(|&part| (part, true))),
                 TermNode::Or(list) if !holds => open.extend(list.iter().map(|&part| (part, false))),
                 TermNode::Is(ctor, arg) if *self.pool.node(*arg) == TermNode::Var(self.param) => {
+                    // If the test holds, all others are excluded; if it fails, only this one.
                     excluded.extend((0..self.n_ctors).filter(|other| (other != ctor) == holds));
                 }
                 _ => {}

@@ -54,6 +54,7 @@ fn observer_of_goal(
     let start = ControlState::At(*body, Scope::new(), outside.wiring.clone());
     let kinds = outside.kinds.clone();
     let stepper = Stepper::new(meaning, &mut outside.channels, 0, meaning.pool.clone());
+    // A goal is a part: the same locations, variables and limits.
     let built = match PartBuilder::new(stepper, &name.text, name.span, &kinds).build(start) {
         Ok(built) => built,
         Err(why) => return Err(why.report(name.span, sink)),
@@ -106,6 +107,7 @@ impl GoalSystem {
     fn check_expressible(&mut self, name: &Name, sink: &mut FindingSink) -> Result<(), Reported> {
         let sts = &self.built.model.sts;
         for switch in &sts.switches {
+            // An observer judges after a message, so it cannot say its verdict before the first one.
             let start = self.verdict_of(switch).is_some() && switch.source == sts.initial;
             let message = if start {
                 "a goal cannot be reached before the first message"
@@ -120,6 +122,8 @@ impl GoalSystem {
                 Diagnostic::new(Code::TxsGoal, switch.span, message).label(name.span, "of this goal")
             }));
         }
+        // Every pair that starts alike: an observer takes the first rule that fits, where the goal would try
+        // both.
         let switches: Vec<Switch> = sts.switches.iter().cloned().collect();
         for (at, one) in switches.iter().enumerate() {
             let same = |other: &&Switch| other.source == one.source && other.gate == one.gate;
@@ -154,6 +158,7 @@ impl GoalSystem {
             Ok(import) => import,
             Err(clash) => unreachable!("one text has one type `{}`", clash.0),
         };
+        // The fields of both messages are the same values: the rules speak of those of the model.
         for &(gate, known) in &self.watched {
             let fields = goal.sts.gates[gate].fields.iter().zip(&model.sts.gates[known].fields);
             fields.for_each(|(&field, &image)| import.bind(field, image));
@@ -185,6 +190,7 @@ impl GoalSystem {
             }
         }
         let tt = self.built.model.pool.tt();
+        // Behind the rules of the steps: a message of the purpose for which no step fits is a miss.
         for (from, location) in self.built.model.sts.locations.iter_enumerated() {
             for &(_, known) in &self.watched {
                 rules.push(ObserverRule {
@@ -218,6 +224,8 @@ impl GoalSystem {
             to,
             span: switch.span,
         };
+        // `HIT` and `MISS` are no messages. A location that has one decides at once, so its condition is
+        // asked with the values that the step leaves.
         let after: Substitution = switch.update.iter().copied().collect();
         let target: LocId = switch.target;
         for end in all.iter().filter(|end| end.source == target) {
@@ -226,6 +234,7 @@ impl GoalSystem {
             let condition = pool.substitute(end.guard, &after);
             rules.push(rule(pool.and2(switch.guard, condition), verdict));
         }
+        // Last: the verdicts of the target come before the plain step.
         rules.push(rule(switch.guard, ObserverTarget::Stage(target.index())));
     }
 }

@@ -30,6 +30,7 @@ impl XliaReader<'_> {
         self.expect_word("state")?;
         let mut is_start = false;
         if self.parser.eat(TokenKind::Lt) {
+            // Only `start` matters; other kinds of states are read and dropped.
             while self.parser.is_at(TokenKind::Name) {
                 is_start |= self.parser.expect_name("a kind of state")?.text == "start";
                 while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Bar) {}
@@ -136,6 +137,7 @@ impl XliaReader<'_> {
     fn parse_statement(&mut self, effect: &mut Effect) -> ParseResult<()> {
         if self.parser.eat_word("guard") || self.parser.eat_word("tguard") {
             let guard = self.parser.parse_expr()?;
+            // Statements happen in order: behind an assignment, a guard reads the new value.
             effect.guards.push(effect.substitute_current(&guard));
             self.parser.expect(TokenKind::Semicolon)?;
             return Ok(());
@@ -191,6 +193,7 @@ impl XliaReader<'_> {
     fn receive(&mut self, effect: &mut Effect, port: &Name, n: usize, field: Name, arg: &Expr) {
         let value = Expr { kind: ExprKind::Name(field.text), span: arg.span };
         let declared = self.machine.ports.iter().find(|known| known.name.text == port.text);
+        // The field has a signed type, so what the unsigned one demands becomes a part of the guard.
         if declared.and_then(|port| port.types.get(n - 1)).is_some_and(|typed| typed.unsigned) {
             let zero = Expr { kind: ExprKind::Number("0".into()), span: arg.span };
             let compared = vec![(CmpOp::Ge, zero)];
@@ -239,6 +242,8 @@ impl XliaReader<'_> {
 impl Effect {
     /// Sets the value that `name` has from here on.
     fn set_value(&mut self, name: Name, value: Expr) {
+        // The update has the last value of a variable only. Earlier ones are inside of the values that have
+        // read them.
         self.values.retain(|(known, _)| known.text != name.text);
         self.values.push((name, value));
     }
@@ -249,6 +254,8 @@ impl Effect {
         let all = |list: &[Expr]| list.iter().map(|part| self.substitute_current(part)).collect::<Vec<_>>();
         let kind = match &expr.kind {
             ExprKind::Name(name) => match self.values.iter().find(|(known, _)| known.text == *name) {
+                // In brackets, because the operators around the name may bind tighter than those in its
+                // value.
                 Some((_, value)) => ExprKind::Paren(Box::new(value.clone())),
                 None => expr.kind.clone(),
             },

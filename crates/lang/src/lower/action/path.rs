@@ -230,8 +230,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     }
 
     fn small_enough(&mut self, term: Term, place: Span) -> Result<(), Reported> {
-        // Counted over all paths, because every value is written in terms of the state before the action and
-        // shared parts are counted each time.
+        // Counted over all values of all paths: parts that two values share are counted for each of them.
         self.n_parts += n_parts(&self.cx.pool, term).unwrap_or(MAX_PARTS);
         if self.n_parts < MAX_PARTS {
             return Ok(());

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 /// Returns whether no values satisfy all `conditions`, judged by their comparisons with constants.
 pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>) -> bool {
     let mut known = KnownFacts { pool, about: FxHashMap::default() };
+    // Negations are asked at the end, when everything that holds is known.
     let mut excluded = Vec::new();
     for condition in conditions {
         for part in pool.conjuncts(condition) {
@@ -35,6 +36,7 @@ pub(super) fn tighten(pool: &TermPool, conditions: &[Term], others: &[Term]) -> 
         conditions.iter().flat_map(|condition| pool.conjuncts(*condition)).collect()
     };
     let own = parts(conditions);
+    // Everything is assumed first, because a bound may be made needless by one that stands behind it.
     own.iter().copied().chain(parts(others)).for_each(|part| _ = known.assume(part));
     own.into_iter().filter(|part| known.needs(*part)).collect()
 }
@@ -106,6 +108,8 @@ impl KnownFacts<'_> {
     fn limit_of(&self, part: Term) -> Option<ConstantLimit> {
         let (a, b, gap) = match *self.pool.node(part) {
             TermNode::Le(a, b) => (a, b, Int::ZERO),
+            // On whole numbers a strict bound is a bound one further. On other numbers it is none that this
+            // table can hold.
             TermNode::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => (a, b, Int::ONE),
             _ => return None,
         };
@@ -122,6 +126,7 @@ impl KnownFacts<'_> {
 
     fn knowledge_of(&mut self, term: Term) -> &mut TermKnowledge {
         let (lo, hi) = self.sort_limits(term);
+        // The sort of a term is its first bound.
         self.about.entry(term).or_insert(TermKnowledge { lo, hi, value: None })
     }
 
@@ -129,6 +134,8 @@ impl KnownFacts<'_> {
     fn note_equal(&mut self, term: Term, value: Value) -> bool {
         let about = self.knowledge_of(term);
         if let Some(n) = value.as_int() {
+            // A value is both bounds at once, so that limits and equations contradict each other in one
+            // place.
             about.lo = about.lo.take().max(Some(n.clone()));
             about.hi = Some(about.hi.take().map_or_else(|| n.clone(), |hi| hi.min(n.clone())));
         }
@@ -169,6 +176,8 @@ impl KnownFacts<'_> {
 
     /// Returns whether `inner`, which must not hold, is known to hold.
     fn implies(&self, inner: Term) -> bool {
+        // Only equations. In normal form the negation of a comparison of numbers is a comparison, and was
+        // assumed above.
         let TermNode::Eq(a, b) = *self.pool.node(inner) else { return false };
         let is_known = |term: &Term, value: &Value| {
             self.about.get(term).is_some_and(|about| about.value.as_ref() == Some(value))

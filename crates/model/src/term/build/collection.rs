@@ -303,8 +303,8 @@ impl TermPool {
             TermOp::Without => {
                 let mut entries = entries.to_vec();
                 for entry in &mut entries {
-                    // In a list this removes every occurrence, in a set or a map every entry that may be the
-                    // one.
+                    // All entries, not just the first that fits: in a list every occurrence goes, and in a
+                    // map an earlier entry of the key would show again.
                     let other = self.ne(entry.member, args[1]);
                     entry.there = self.and([entry.there, other]);
                 }
@@ -662,8 +662,8 @@ impl TermPool {
         let sort = self.sort(then);
         self.collection_of(sort)?;
         let (a, b) = (self.entries(then)?, self.entries(other)?);
-        // Position by position, not one row behind the other: two versions of one collection mostly agree in
-        // their entries, and equal entries fold to one.
+        // Position by position, not one row behind the other: where both rows have the same entry, the choice
+        // between them folds to it.
         let not = self.not(cond);
         let mut row = Vec::with_capacity(a.len().max(b.len()));
         for at in 0..a.len().max(b.len()) {

@@ -11,7 +11,10 @@ impl TermPool {
     /// Equality of two terms of one base sort.
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a).base(), self.sort(b).base());
+        // In the order of the ids, so that `a == b` and `b == a` are one term.
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
+        // Identity and constants come before the rules that look into choices and collections, because those
+        // build further terms.
         None.or_else(|| self.eq_same(a, b))
             .or_else(|| self.eq_values(a, b))
             .or_else(|| self.eq_bool(a, b))
@@ -154,6 +157,7 @@ impl TermPool {
         }
         self.as_value(rest)?;
         let last = self.bool(rest == value);
+        // From the innermost arm outwards, as the chain is nested.
         Some(arms.into_iter().rev().fold(last, |acc, (cond, then)| {
             let hit = self.bool(then == value);
             self.ite(cond, hit, acc)

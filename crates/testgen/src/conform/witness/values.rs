@@ -125,5 +125,7 @@ fn constants(cx: &Ctx<'_>, condition: Term) -> Vec<Value> {
             Some(Value::Bool(_)) | None => (),
         }
     }
+    // At most 48, because every value is tried in every field of its sort. No reason for the number is
+    // recorded.
     found.into_iter().take(48).collect()
 }

@@ -160,6 +160,7 @@ impl DriftPlan {
     }
 }
 
+/// Returns a number that grows with the value: the number itself, a length, or a count of parts.
 fn amount(value: &Value) -> i64 {
     let saturated = |n: &Int| n.to_i64().unwrap_or(if n.is_negative() { i64::MIN } else { i64::MAX });
     let length = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);

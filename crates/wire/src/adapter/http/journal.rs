@@ -39,6 +39,7 @@ struct JournalEntry {
 }
 
 impl ExchangeJournal {
+    /// Forgets all exchanges.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -150,6 +151,7 @@ fn name_variables(text: &str, known: &[(String, String)], variables: &mut Vec<St
     named
 }
 
+/// Returns the beginning of a body.
 fn shorten(body: &str) -> String {
     cut(body, MAX_BODY_BYTES)
 }

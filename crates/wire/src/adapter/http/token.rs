@@ -70,6 +70,7 @@ impl TokenStore {
         Ok(secrets)
     }
 
+    /// Asks the server for a token; `refresh` is one that may be exchanged for it.
     fn fetch(&mut self, refresh: Option<&str>) -> Result<OauthToken, AdapterError> {
         let asked_at = Instant::now();
         let mut response = self.request_token(refresh)?;

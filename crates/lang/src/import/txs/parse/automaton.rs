@@ -122,6 +122,7 @@ impl TxsReader<'_> {
             let message = format!("automaton `{}` has no `INIT`", heading.name.text);
             return self.report_error(Code::TxsSyntax, heading.name.span, message);
         };
+        // Before any process is added: half of an automaton would give errors about states that nobody wrote.
         self.check_automaton(heading, &automaton)?;
         let first = self.spec.processes.len();
         self.owner = Some(first);
@@ -134,6 +135,7 @@ impl TxsReader<'_> {
                 let next = self.enter(heading, &automaton, &edge.to, &edge.updates, false)?;
                 all.push(self.add_behaviour(BehaviourKind::Prefix(edge.offer.clone(), next), edge.span)?);
             }
+            // A state without edges is a choice of nothing: it stops.
             let body = self.add_behaviour(BehaviourKind::Choice(all), state.span)?;
             let name = Name { text: state_name(heading, state), span: state.span };
             self.spec.processes.push(heading.make_process(&name, &state.text, body, &automaton.vars));
@@ -156,11 +158,14 @@ impl TxsReader<'_> {
             kind: FormulaKind::Apply(Name { text: var.name.text.clone(), span: state.span }, Vec::new()),
             span: state.span,
         };
+        // Parameters of the automaton go on unchanged: only variables are assigned.
         let mut args: Vec<TxsExpr> = heading.params.iter().map(kept).collect();
         for var in &automaton.vars {
             let new = updates.iter().rev().find(|(name, _)| name.text == var.name.text);
             args.push(match new {
                 Some((_, value)) => value.clone(),
+                // At the start there is no old value to keep. `check_values` has made sure that nobody reads
+                // it before it is assigned.
                 None if is_start => TxsExpr { kind: FormulaKind::Unset(var.sort.clone()), span: state.span },
                 None => kept(var),
             });
@@ -228,6 +233,8 @@ impl TxsReader<'_> {
     fn check_values(&mut self, automaton: &Automaton) -> TxsRead<()> {
         let Some((start, updates)) = &automaton.init else { return Ok(()) };
         let index = |name: &Name| automaton.states.iter().position(|state| state.text == name.text);
+        // What surely has a value in each state; `None` where no way leads yet. Sets only get smaller, so the
+        // loop ends.
         let mut known: Vec<Option<BTreeSet<&str>>> = vec![None; automaton.states.len()];
         let Some(start) = index(start) else { return Ok(()) };
         known[start] = Some(updates.iter().map(|(name, _)| name.text.as_str()).collect());
@@ -241,6 +248,7 @@ impl TxsReader<'_> {
                 after.extend(edge.updates.iter().map(|(name, _)| name.text.as_str()));
                 let joined = match &known[to] {
                     None => after,
+                    // By every way: what is set on one of them only may be unset.
                     Some(known) => known.intersection(&after).copied().collect(),
                 };
                 if known[to].as_ref() != Some(&joined) {
@@ -250,6 +258,7 @@ impl TxsReader<'_> {
             }
         }
         for edge in &automaton.edges {
+            // An edge that no way leads to reads nothing.
             let Some(known) = index(&edge.from).and_then(|from| known[from].as_ref()) else { continue };
             let read = read_by(edge);
             let unset =
@@ -289,6 +298,7 @@ fn read_by(edge: &AutomatonEdge) -> BTreeSet<String> {
     if let Some(guard) = &edge.offer.guard {
         guard.names(&mut read);
     }
+    // Before sent values are added: they are read before the offer binds its names.
     super::without_taken(&mut read, &edge.offer.values);
     for value in &edge.offer.values {
         if let OfferedValue::Give(value) = value {

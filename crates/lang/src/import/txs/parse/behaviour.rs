@@ -32,6 +32,8 @@ impl TxsReader<'_> {
         self.deeper(|reader| {
             let start = reader.span();
             let mut left = reader.parse_parallel()?;
+            // A loop builds the tree to the left. Later passes recurse down that side, hence the limit on its
+            // length.
             for _ in 0..MAX_ROW {
                 let Lexeme::Sign(sign @ (">>>" | "[>>" | "[><")) = *reader.lexeme() else { return Ok(left) };
                 reader.bump();
@@ -103,6 +105,7 @@ impl TxsReader<'_> {
                 before.push(BehaviourPrefix::Guard(guard, self.span_since(start)));
             } else if self.is_offer() {
                 before.push(BehaviourPrefix::Offer(self.parse_offer()?));
+                // A communication at the end stops, as if `>-> STOP` were written.
                 if !self.eat(">->") {
                     let start = self.span();
                     break self.add_behaviour(BehaviourKind::Stop, start)?;
@@ -111,6 +114,8 @@ impl TxsReader<'_> {
                 break self.deeper(Self::parse_simple)?;
             }
         };
+        // From the last to the first: every node is made with the one behind it, so ids of children are
+        // smaller.
         while let Some(one) = before.pop() {
             let (kind, span) = match one {
                 BehaviourPrefix::Guard(guard, span) => (BehaviourKind::Guard(guard, last), span),
@@ -128,6 +133,7 @@ impl TxsReader<'_> {
     fn is_offer(&self) -> bool {
         match self.lexeme() {
             Lexeme::Word(word) if ["EXIT", "HIT", "MISS", "ISTEP", "QSTEP"].contains(&&**word) => true,
+            // A name with a bracket behind it is the call of a process with its channels.
             _ => self.at_name() && *self.lexeme_after(1) != Lexeme::Sign("["),
         }
     }
@@ -151,6 +157,7 @@ impl TxsReader<'_> {
         while matches!(on, OfferedOn::Channel(_)) && self.eat("|") {
             let channel = self.expect_name("a channel")?;
             let more = self.parse_offers()?;
+            // The values of all channels stand in one row; how many belong to each is kept here.
             with.push((channel, more.len()));
             values.extend(more);
         }
@@ -259,6 +266,7 @@ impl TxsReader<'_> {
                 Diagnostic::new(Code::TooLarge, span, "the behaviours of this text are too many")
             }));
         }
+        // Computed from the children, without a walk: each node knows its own.
         let depth = self.depth_of(&kind);
         if depth > MAX_DEPTH {
             return Err(self.sink.error(|| {
@@ -310,6 +318,8 @@ impl TxsReader<'_> {
                 free
             }
         };
+        // Now the node itself: what it binds is taken out of the names of its parts, and then what it reads
+        // is added, because that is outside of what it binds.
         match kind {
             BehaviourKind::Prefix(offer, _) => {
                 if let Some(guard) = &offer.guard {
@@ -351,6 +361,7 @@ impl FreeNames {
 
     /// Removes the names bound by received values, and adds those mentioned in sent ones.
     fn add_offers(&mut self, offered: &[OfferedValue]) {
+        // In this order: `A ? x ! x` sends the `x` from outside.
         without_taken(&mut self.vars, offered);
         for one in offered {
             if let OfferedValue::Give(value) = one {
