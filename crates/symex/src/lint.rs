@@ -59,6 +59,8 @@ pub fn lint(
     let mut config = config.clone();
     if let IgnoreDead::Except(kept) = &mut config.ignore_dead {
         kept.extend(goal::goal_variables(cx));
+        // Whether a divisor is zero is asked even if nothing reads the quotient.
+        kept.extend(divide::divisor_variables(cx));
     }
     config.symmetry = Symmetry::find(cx.pool, cx.sts, &goal::goal_terms(cx));
     // First a few states and a proof: most exploration that does not end would only use up the time for it.

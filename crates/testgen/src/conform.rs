@@ -151,6 +151,9 @@ pub enum ConformProof {
     InputWeakened,
     /// The change cannot be observed: the assigned values are never read.
     DeadAssignment,
+    /// In every state that satisfies the invariants of the specification, the changed switch does only what the
+    /// specification does.
+    Inductive,
 }
 
 /// The reason why neither conformance nor a difference was shown. A depth is a number of steps within which there is
@@ -196,6 +199,9 @@ impl fmt::Display for ConformProof {
                 "the change accepts more inputs only where the model does not specify them"
             }
             Self::DeadAssignment => "the assigned values are never read",
+            Self::Inductive => {
+                "by induction: wherever the invariants hold, the changed transition does only what the model does"
+            }
         })
     }
 }

@@ -9,6 +9,7 @@
 
 mod cheap;
 pub mod fingerprint;
+mod inductive;
 pub mod known_witnesses;
 pub mod matrix;
 pub mod mutant_runner;
@@ -29,7 +30,7 @@ use std::sync::{Arc, OnceLock};
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, LocId, StateVar, Sts, Switch};
 use ioxide_model::term::{Term, TermPool};
-use ioxide_symex::Ctx;
+use ioxide_symex::{Ctx, Invariants};
 
 use crate::conform::explicit::{ChangedSwitch, ReachedBeliefs};
 use crate::conform::{
@@ -43,7 +44,7 @@ use crate::mutate::Mutant;
 pub(crate) use self::cheap::is_deterministic;
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
-pub const ANALYSIS_VERSION: u32 = 6;
+pub const ANALYSIS_VERSION: u32 = 7;
 
 /// The number of symbolic states above which a specification is not explored beforehand. Chosen by feel: the graph is
 /// made once for all mutants, but has to fit into memory.
@@ -69,11 +70,13 @@ pub enum Optimisation {
     Enumeration,
     /// A difference is first looked for near places, reached beforehand, at which the change matters.
     ReachedPlaces,
+    /// A change that makes no difference in any state that satisfies the invariants is decided without a search.
+    Induction,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Precompute,
         Self::EarlyStop,
         Self::MutationAnalysis,
@@ -81,6 +84,7 @@ impl Optimisation {
         Self::CheapFilters,
         Self::Enumeration,
         Self::ReachedPlaces,
+        Self::Induction,
     ];
 
     /// The name on the command line.
@@ -94,6 +98,7 @@ impl Optimisation {
             Self::CheapFilters => "cheap-filters",
             Self::Enumeration => "enumeration",
             Self::ReachedPlaces => "reached-places",
+            Self::Induction => "induction",
         }
     }
 }
@@ -151,6 +156,8 @@ pub struct MutationAnalysis {
     index: SystemIndex,
     /// True if the specification is in one state after every trace.
     deterministic: bool,
+    /// Invariants of the specification, if it is too large for a graph.
+    invariants: Option<Invariants>,
     /// The places that the specification reaches, shared by all workers; explored for the first mutant that needs them.
     reached: Arc<OnceLock<ReachedBeliefs>>,
 }
@@ -182,8 +189,11 @@ impl MutationAnalysis {
         };
         let sts = cx.sts;
         let (live, index) = (liveness(cx, sts), SystemIndex::new(cx, sts));
+        // With a graph, a search through all of it is soon over.
+        let needs_invariants = graph.is_none() && deterministic && config.uses(Optimisation::Induction);
+        let invariants = needs_invariants.then(|| inductive::find_invariants(cx, watch)).flatten();
         let reached = Arc::new(OnceLock::new());
-        Self { config: config.clone(), graph, live, index, deterministic, reached }
+        Self { config: config.clone(), graph, live, index, deterministic, invariants, reached }
     }
 
     /// The number of states of the precomputed graph, if there is one.
@@ -307,6 +317,11 @@ impl MutationAnalysis {
             && let Some(proof) = cheap::unseen(cx, edit, imp)
         {
             return Some(proof);
+        }
+        if let Some(invariants) = &self.invariants
+            && inductive::is_unseen(cx, invariants, edit, imp)
+        {
+            return Some(ConformProof::Inductive);
         }
         (self.config.uses(Optimisation::InputWeakening)
             && self.deterministic

@@ -4,11 +4,12 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Switch;
-use ioxide_model::term::{Term, TermNode};
+use ioxide_model::term::{Term, TermNode, VarId};
 
 use super::Findings;
 use crate::cx::Ctx;
 use crate::explore::Exploration;
+use crate::quiescence::after_waiting;
 
 /// Reports switches that the range of a variable disables although the guard as written holds.
 pub(super) fn report_range_blocks(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
@@ -19,6 +20,7 @@ pub(super) fn report_range_blocks(cx: &mut Ctx<'_>, exploration: &Exploration, f
         let written = cx.pool.conjuncts_beyond(switch.guard, check);
         let leaves = cx.pool.not(check);
         let question = cx.pool.and([written, leaves]);
+        let question = after_waiting(cx, question);
         if can_hold(cx, exploration, switch, question, findings) {
             let text = format!("the update of `{}` may leave the range of its variable", switch.label);
             let finding = Diagnostic::new(Code::RangeMayBeLeft, switch.span, text)
@@ -43,7 +45,8 @@ pub(super) fn report_divisors(cx: &mut Ctx<'_>, exploration: &Exploration, findi
     }
 }
 
-/// Returns the divisors that are not constants, each with its switch and the condition that it is zero there.
+/// Returns the divisors that are not constants, each with its switch and the condition that it is zero there, now or
+/// after waiting: the guard of the switch may ask for a time.
 pub(super) fn zero_questions<'s>(cx: &mut Ctx<'s>) -> Vec<(&'s Switch, Term, Term)> {
     let sts = cx.sts;
     let mut questions = Vec::new();
@@ -54,10 +57,18 @@ pub(super) fn zero_questions<'s>(cx: &mut Ctx<'s>) -> Vec<(&'s Switch, Term, Ter
             // A divisor in the guard is evaluated whether or not the guard holds.
             let guard =
                 if in_guard(cx, switch, divisor) { is_zero } else { cx.pool.and([switch.guard, is_zero]) };
-            questions.push((switch, divisor, guard));
+            questions.push((switch, divisor, after_waiting(cx, guard)));
         }
     }
     questions
+}
+
+/// Returns the variables that divisors depend on.
+pub(super) fn divisor_variables(cx: &Ctx<'_>) -> Vec<VarId> {
+    let switches = cx.sts.switches.iter_enumerated();
+    let divisors: Vec<Term> = switches.flat_map(|(_, switch)| divisors_of(cx, switch)).collect();
+    let read = cx.pool.free_vars_of(&divisors);
+    cx.sts.vars.iter().map(|var| var.var).filter(|var| read.contains(var)).collect()
 }
 
 /// The divisors that are not constants, in the guard and the update of `switch`.

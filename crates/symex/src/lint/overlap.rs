@@ -10,6 +10,7 @@ use super::Findings;
 use crate::cx::Ctx;
 use crate::explore::Exploration;
 use crate::graph::ExploredId;
+use crate::quiescence::after_waiting;
 
 /// Reports switches of one location and gate that overlap in a reachable state and differ in effect.
 pub(super) fn report_overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
@@ -56,6 +57,7 @@ fn shared_state(
 ) -> Option<ExploredId> {
     let sts = cx.sts;
     let both = cx.pool.and([sts.switches[a].guard, sts.switches[b].guard]);
+    let both = after_waiting(cx, both);
     if sts.kind_of(&sts.switches[a]) == GateKind::Internal || !findings.is_shown_satisfiable(cx, &[both]) {
         return None;
     }

@@ -14,8 +14,8 @@ use ioxide_model::value::Value;
 use ioxide_smt::halt::{AfterAsks, Halt, Halted};
 use ioxide_smt::stack::{SolverConfig, SolverStack, build_stack};
 use ioxide_symex::{
-    Arrival, Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, Monitor, RegionRevisit, StopReason,
-    explore, lint,
+    Arrival, ClaimKind, Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, Monitor, PropertyResult,
+    PropertyStatus, RegionRevisit, StopReason, explore, lint,
 };
 use ioxide_test_support::test_count;
 
@@ -169,11 +169,15 @@ fn redis_has_a_fixed_point() {
 }
 
 /// The findings of a model given as text.
-pub fn findings(text: &str) -> Vec<(&'static str, Vec<String>)> {
+fn loaded(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
     let loaded = load(&sources, file, &LoadOptions::default());
-    let mut model = loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+pub fn findings(text: &str) -> Vec<(&'static str, Vec<String>)> {
+    let mut model = loaded(text);
     let mut solver = solver();
     let limits = ExploreLimits { max_states: 200, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
@@ -232,6 +236,74 @@ fn each_deep_lint_finds_its_fault() {
     check("state s { t: on a { x = 7 / p } }", "W0707");
     check("state s { t: emit c(q: 1) when x > 0 u: on b }", "W0708");
     check("state s { t: on a when p > 0 { x = 1 } u: on a when p < 5 { x = 2 } }", "W0709");
+}
+
+/// A step that is only possible after a while is looked at as it will be then.
+#[test]
+fn what_happens_only_after_waiting_is_found() {
+    let check = |body: &str, code: &str| {
+        let text = format!(
+            "model M {{ input a(p: int) input b output c(q: int) var x: int = 0 var r: 0..5 = 0 clock w {body} }}"
+        );
+        let found = findings(&text);
+        assert!(found.iter().any(|(id, _)| *id == code), "{code} is not in {found:?} for\n{text}");
+    };
+    check(
+        "state s { t: emit c when q > 0 && w >= 5s { x = 1 } u: emit c when q < 5 && w >= 3s { x = 2 } }",
+        "W0704",
+    );
+    check("state s { t: on b when w >= 5s { r = r + 6 } }", "W0706");
+    check("state s { t: on a when w >= 5s { x = 7 / p } }", "W0707");
+    check(
+        "state s { t: on a when p > 0 && w >= 5s { x = 1 } u: on a when p < 5 && w > 6s { x = 2 } }",
+        "W0709",
+    );
+}
+
+/// A value that nothing reads may be forgotten, but not one that it is divided by.
+#[test]
+fn a_divisor_of_a_quotient_that_nothing_reads_keeps_its_value() {
+    let divides = |zero: &str| {
+        findings(&format!(
+            "model M {{ input go output done var d: int = 1 var z: int = {zero}
+                state s {{ go: on go {{ d = 10 / z }} -> end }} state end {{ back: emit done -> s }} }}"
+        ))
+    };
+    assert!(!divides("1").iter().any(|(id, _)| *id == "W0707"), "the divisor is always 1");
+    assert!(divides("0").iter().any(|(id, _)| *id == "W0707"));
+}
+
+/// A divisor that is zero only at a later time is not proved to be no zero, whether or not all states are explored.
+#[test]
+fn a_divisor_that_is_zero_after_waiting_is_not_proved() {
+    let divides = |zero: &str| {
+        format!(
+            "model M {{ input go input more output done output many
+                var d: int = 1 var z: int = {zero} var k: int = 0 clock w
+                state start {{
+                    on more {{ k = k + 1, reset w }} -> start
+                    go: on go when w >= 5s {{ d = 10 / z }} -> end
+                    emit many when k > 1000 && w <= 1s -> start
+                }}
+                state end {{ emit done {{ reset w }} -> start }} }}"
+        )
+    };
+    let is_proved = |text: &str| {
+        let mut model = loaded(text);
+        let limits = ExploreLimits { max_states: 60, max_depth: u32::MAX };
+        let config = ExploreConfig { limits, ..ExploreConfig::default() };
+        let mut solver = solver();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let found = lint(&mut cx, &config, &mut |_| ControlFlow::Continue(()));
+        let is_divisor = |it: &&PropertyResult| it.kind == ClaimKind::Divisor;
+        found
+            .properties
+            .iter()
+            .find(is_divisor)
+            .is_some_and(|it| matches!(it.status, PropertyStatus::Proved { .. }))
+    };
+    assert!(!is_proved(&divides("0")));
+    assert!(is_proved(&divides("1")), "the divisor is always 1");
 }
 
 #[test]
@@ -536,7 +608,7 @@ fn properties_are_proved_refuted_or_open() {
         let limits = ExploreLimits { max_states, max_depth: u32::MAX };
         let config = ExploreConfig { limits, ..ExploreConfig::default() };
         let found = lint(&mut Ctx::new(&mut model, &mut solver), &config, &mut |_| ControlFlow::Continue(()));
-        let status = |result: &ioxide_symex::PropertyResult| (result.name.to_string(), result.status.name());
+        let status = |result: &PropertyResult| (result.name.to_string(), result.status.name());
         found.properties.iter().map(status).collect::<Vec<_>>()
     };
     let buffer = "model Buffer { const N = 3 input put(n: int) output got(n: int)

@@ -14,6 +14,7 @@ mod conform_random;
 mod conform_timed;
 mod data;
 mod free_fields;
+mod inductive;
 mod kill;
 mod mutants;
 mod mutants_random;

@@ -1,0 +1,178 @@
+//! Equivalence by induction: no exploration, a few questions for each mutant.
+//!
+//! A mutant conforms if every state that it reaches is one that the specification reaches, and shows nothing else
+//! there. That holds if in every state that satisfies the invariants of the specification
+//!
+//! - the changed switch takes only steps that some switch of the specification takes, to the same state;
+//! - the mutant takes every input that the specification takes;
+//! - the mutant is silent only where the specification is.
+//!
+//! The induction is over the steps of a run of the mutant. Before a step both systems are in the same state, which the
+//! specification reaches, so its invariants hold; by the first condition the same is true after the step. The mutant
+//! thus takes some of the steps of the specification. By the second condition it refuses no input that is specified,
+//! and so its completion with inputs that change nothing adds no trace of the specification; by the third it adds no
+//! silence.
+//!
+//! *Promises.* True only if the solver says `Unsat` to every question; the invariants are proved for values of any
+//! size. The specification must be in one state after every trace, as for every comparison of single switches.
+
+use std::ops::ControlFlow;
+
+use ioxide_model::sts::{GateKind, LocId, Sts, Switch};
+use ioxide_model::term::{Term, VarId};
+use ioxide_smt::solver::SolverDecision;
+use ioxide_symex::{
+    Ctx, ExploreConfig, ExploreLimits, InductionProver, Invariants, decide_by_sizes, explore,
+    quiescence_condition,
+};
+
+use crate::conform::SearchEffort;
+use crate::mutate::Edit;
+
+/// The number of states explored for examples against wrong invariants. Chosen by feel: only a few dozen of each
+/// location are looked at, and what they miss the induction drops.
+const SAMPLED_STATES: usize = 1_000;
+
+/// Returns invariants of the system of `cx`; `None` if `watch` ends the exploration.
+pub(super) fn find_invariants(
+    cx: &mut Ctx<'_>,
+    watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+) -> Option<Invariants> {
+    let limits = ExploreLimits { max_states: SAMPLED_STATES, max_depth: u32::MAX };
+    let config = ExploreConfig { limits, ..ExploreConfig::default() };
+    let mut is_ended = false;
+    let exploration = explore(cx, &config, &mut |_| {
+        let flow = watch(&SearchEffort::default());
+        is_ended |= flow.is_break();
+        flow
+    });
+    if is_ended {
+        return None;
+    }
+    Some(InductionProver::new(cx, &exploration, &[]).invariants().clone())
+}
+
+/// Returns whether the mutant `imp` with this change is shown to conform to the system of `cx`.
+pub(super) fn is_unseen(cx: &mut Ctx<'_>, invariants: &Invariants, edit: &Edit, imp: &Sts) -> bool {
+    let Some((id, after)) = edit.switch() else { return false };
+    let before = &cx.sts.switches[id];
+    let question = ChangeQuestion { invariants, imp, before, after };
+    if cx.sts.is_timed() { question.is_same_switch(cx) } else { question.is_only_less(cx) }
+}
+
+/// A changed switch of an otherwise equal system.
+struct ChangeQuestion<'q> {
+    invariants: &'q Invariants,
+    imp: &'q Sts,
+    /// The switch in the specification.
+    before: &'q Switch,
+    /// The switch in the mutant.
+    after: &'q Switch,
+}
+
+impl ChangeQuestion<'_> {
+    /// Returns whether the switch can be taken at the same times and does the same, in every state that satisfies the
+    /// invariants. This also holds for the states that time leads to, since only facts about data are used.
+    fn is_same_switch(&self, cx: &mut Ctx<'_>) -> bool {
+        let (before, after) = (self.before, self.after);
+        let is_same_place = before.source == after.source
+            && before.gate == after.gate
+            && before.target == after.target
+            && before.resets == after.resets;
+        if !is_same_place {
+            return false;
+        }
+        let (old_only, new_only) = (cx.pool.not(after.guard), cx.pool.not(before.guard));
+        let same_values = same_update(cx, before, after);
+        let other_values = cx.pool.not(same_values);
+        self.is_impossible(cx, before.source, &[before.guard, old_only])
+            && self.is_impossible(cx, before.source, &[after.guard, new_only])
+            && self.is_impossible(cx, before.source, &[before.guard, other_values])
+    }
+
+    /// Returns whether the mutant takes only steps of the specification, takes the same inputs and is silent only where
+    /// the specification is.
+    fn is_only_less(&self, cx: &mut Ctx<'_>) -> bool {
+        self.takes_only_specified_steps(cx) && self.takes_specified_inputs(cx) && self.is_no_more_silent(cx)
+    }
+
+    fn takes_only_specified_steps(&self, cx: &mut Ctx<'_>) -> bool {
+        let after = self.after;
+        let specified: Vec<Term> = cx
+            .sts
+            .switches_from(after.source)
+            .filter(|(_, switch)| {
+                switch.gate == after.gate && switch.target == after.target && switch.resets == after.resets
+            })
+            .map(|(_, switch)| {
+                let same_values = same_update(cx, switch, after);
+                cx.pool.and([switch.guard, same_values])
+            })
+            .collect();
+        let specified = cx.pool.or(specified);
+        let unspecified = cx.pool.not(specified);
+        self.is_impossible(cx, after.source, &[after.guard, unspecified])
+    }
+
+    fn takes_specified_inputs(&self, cx: &mut Ctx<'_>) -> bool {
+        let before = self.before;
+        if !cx.sts.kind_of(before).is_input() {
+            return true;
+        }
+        let taken = self.imp.switches_from(before.source).filter(|(_, switch)| switch.gate == before.gate);
+        let taken: Vec<Term> = taken.map(|(_, switch)| switch.guard).collect();
+        let taken = cx.pool.or(taken);
+        let refused = cx.pool.not(taken);
+        self.is_impossible(cx, before.source, &[before.guard, refused])
+    }
+
+    fn is_no_more_silent(&self, cx: &mut Ctx<'_>) -> bool {
+        let loc = self.before.source;
+        if !matches!(cx.sts.kind_of(self.before), GateKind::Output | GateKind::Internal) {
+            return true;
+        }
+        let silent_mutant = quiescence_condition(&mut cx.with_system(self.imp), loc);
+        let silent = quiescence_condition(cx, loc);
+        let speaks = cx.pool.not(silent);
+        self.is_impossible(cx, loc, &[silent_mutant, speaks])
+    }
+
+    /// Returns whether `facts` are shown to contradict the invariants of `loc`.
+    fn is_impossible(&self, cx: &mut Ctx<'_>, loc: LocId, facts: &[Term]) -> bool {
+        let mentioned = cx.pool.free_vars_of(facts);
+        let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
+        let of_data: Vec<Term> = {
+            let all = self.invariants.of(loc).iter().copied();
+            all.filter(|&term| !cx.pool.free_vars(term).iter().any(is_clock)).collect()
+        };
+        // Most answers need nothing, or what is known about the variables of the question; there may be hundreds of
+        // other invariants.
+        let is_near = |term: &Term| cx.pool.free_vars(*term).iter().all(|var| mentioned.contains(var));
+        let near: Vec<Term> = of_data.iter().copied().filter(is_near).collect();
+        let mut asked: Vec<&[Term]> = vec![&near];
+        if of_data.len() > near.len() {
+            asked.push(&of_data);
+        }
+        asked.iter().any(|known| {
+            let all = [facts, known].concat();
+            decide_by_sizes(cx, &all) == SolverDecision::Unsat
+        })
+    }
+}
+
+/// Returns the formula that two switches give every variable the same value.
+fn same_update(cx: &mut Ctx<'_>, one: &Switch, other: &Switch) -> Term {
+    let value = |cx: &mut Ctx<'_>, switch: &Switch, var: VarId| {
+        let assigned = switch.update.iter().find(|(it, _)| *it == var).map(|(_, term)| *term);
+        assigned.unwrap_or_else(|| cx.pool.var(var))
+    };
+    let vars: Vec<VarId> = cx.sts.vars.iter().map(|var| var.var).collect();
+    let mut same = Vec::new();
+    for var in vars {
+        let (a, b) = (value(cx, one, var), value(cx, other, var));
+        if a != b {
+            same.push(cx.pool.eq(a, b));
+        }
+    }
+    cx.pool.and(same)
+}
