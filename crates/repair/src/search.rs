@@ -745,3 +745,6 @@ impl SourceSyntax {
         scopes
     }
 }
+
+#[cfg(test)]
+mod tests;
