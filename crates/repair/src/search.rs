@@ -52,8 +52,8 @@ const MAX_TRANSFERS: usize = 400;
 const MAX_PAIRS_BESIDE: usize = 800;
 /// The bits that a second edit costs beyond its own. Chosen by feel.
 const SECOND_EDIT_BITS: f64 = 2.0;
-/// The bits that two edits cost where one explains the runs. Chosen by feel: there are many more pairs than single edits,
-/// so that some predict the runs well by chance.
+/// The bits that two edits cost where one explains the runs. Chosen by feel: there are many more pairs than single
+/// edits, so that some predict the runs well by chance.
 const PAIR_BESIDE_BITS: f64 = 3.0;
 /// The number of added transitions that are made stronger. Chosen by feel.
 const MAX_STRENGTHENED: usize = 6;
