@@ -123,7 +123,7 @@ fn with_closed_bound(pool: &mut TermPool, fact: Term) -> Term {
 }
 
 /// The place of a switch in the text, where it leads from and to, and its message.
-type SwitchPlace = (Span, LocId, GateId, LocId);
+type SwitchSite = (Span, LocId, GateId, LocId);
 
 /// The edits of texts, and where they stand afterwards.
 struct TextMoves<'e> {
@@ -186,7 +186,7 @@ fn overlaps((start, end): (usize, usize), span: Span) -> bool {
 #[derive(Debug)]
 pub(crate) struct ReplayBase {
     pub(crate) meaning: ModelMeaning,
-    switches: Vec<SwitchPlace>,
+    switches: Vec<SwitchSite>,
     /// True if the switches of a transition are those at its place, and replays can be shared at all.
     is_plain: bool,
     /// The logs by the number of their run; `None` for runs that are replayed from their start.
@@ -245,8 +245,8 @@ impl ReplayBase {
         Ok((Self { meaning, switches, is_plain, logs }, all))
     }
 
-    /// Returns the places at which `model` differs, whose texts `edits` made out of those of the base; `None` if replays
-    /// cannot be shared with it.
+    /// Returns the places at which `model` differs, whose texts `edits` made out of those of the base; `None` if
+    /// replays cannot be shared with it.
     pub(crate) fn changes(&self, model: &mut Model, edits: &[TextEdit]) -> Option<Vec<ChangedPlace>> {
         if !self.is_plain {
             return None;
@@ -260,7 +260,7 @@ impl ReplayBase {
         let moves = TextMoves::new(edits);
         let mut is_explained = vec![false; moves.edits.len()];
         // The switches of the model that no edit touches, by the place that they had.
-        let mut untouched: FxHashMap<SwitchPlace, usize> = FxHashMap::default();
+        let mut untouched: FxHashMap<SwitchSite, usize> = FxHashMap::default();
         let mut places: Vec<ChangedPlace> = Vec::new();
         for switch in sts.switches.iter() {
             match moves.place_before(switch.span, &mut is_explained) {

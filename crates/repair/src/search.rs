@@ -40,6 +40,8 @@ const MAX_SAMPLE: usize = 64;
 const MAX_OF_CLASS: usize = 60;
 /// The number of classes of starts that a second edit is looked for. Chosen by feel.
 const MAX_CLASSES: usize = 24;
+/// The share of the time left in which classes are made, in percent. Chosen by feel.
+const CLASSES_SHARE: u32 = 25;
 /// The number of kinds of failures after a start that second edits are read off. Chosen by feel: of two errors one is
 /// left.
 const MAX_KINDS_LEFT: usize = 2;
@@ -50,13 +52,14 @@ const MAX_TRANSFERS: usize = 400;
 const MAX_PAIRS_BESIDE: usize = 800;
 /// The bits that a second edit costs beyond its own. Chosen by feel.
 const SECOND_EDIT_BITS: f64 = 2.0;
+/// The bits that two edits cost where one explains the runs. Chosen by feel: there are many more pairs than single
+/// edits, so that some predict the runs well by chance.
+const PAIR_BESIDE_BITS: f64 = 3.0;
 /// The number of added transitions that are made stronger. Chosen by feel.
 const MAX_STRENGTHENED: usize = 6;
-/// The number of solutions that are ranked by how well they predict the runs. Chosen by feel: the cost of the edit
-/// decides which.
-const MAX_RANKED: usize = 60;
-/// The number of those among them that leave an input open. Chosen by feel.
-const MAX_RANKED_SILENT: usize = 30;
+/// The number of solutions of one kind that are ranked by how well they predict the runs. Chosen by feel: the cost of
+/// the edit decides which.
+const MAX_RANKED: usize = 30;
 /// The number of runs that predictions are made for, at most three quarters of them failing ones. Chosen by feel.
 const MAX_PREDICTED_RUNS: usize = 32;
 /// The bits that a solution costs by which an input is not mentioned any more. Chosen by feel: a model that says
@@ -95,10 +98,7 @@ pub fn find_repairs(request: &RepairRequest<'_>, solver: &mut dyn Solver) -> Res
     let (expansion, combination) = (share(EXPANSION_SHARE), share(COMBINATION_SHARE));
     let starts = search.expand(&base, &failures, expansion.as_ref(), solver);
     search.combine(&base, &starts, combination.as_ref(), solver);
-    // What leaves an input open explains everything: that is no reason not to look further.
-    if search.solutions.iter().all(|solution| solution.is_silent) {
-        search.expand_starts(&base, starts, solver);
-    }
+    search.expand_starts(&base, starts, solver);
     search.strengthen(&base, &failures, solver);
     let ranked = search.rank(&base, solver);
     // The effects are told relative to the model that the user has, not to the one a second edit started
@@ -507,6 +507,10 @@ impl<'r> Search<'r> {
                 |(number, second): &(usize, EditCandidate)| classes[*number].0.base.node.bits + second.bits;
             bits(a).total_cmp(&bits(b))
         });
+        // What leaves an input open explains everything: that is no reason not to look further.
+        if !self.solutions.iter().all(|solution| solution.is_silent) {
+            pairs.truncate(MAX_PAIRS_BESIDE);
+        }
         let mut transfers = 0;
         for (number, second) in pairs {
             if self.is_halted() {
@@ -557,8 +561,10 @@ impl<'r> Search<'r> {
             )
         });
         let mut classes = Vec::new();
+        // Where there are many runs, each class takes long: most of the time is for the second edits.
+        let share = self.halt.time_left().map(|left| (self.request.halt_after)(left * CLASSES_SHARE / 100));
         for (_, members) in groups.into_iter().take(MAX_CLASSES) {
-            if self.is_halted() {
+            if self.is_halted() || share.as_ref().is_some_and(|share| share.halt_reason().is_some()) {
                 break;
             }
             let mut members = members.into_iter();
@@ -614,22 +620,31 @@ impl<'r> Search<'r> {
     fn rank(&mut self, base: &SearchBase, solver: &mut dyn Solver) -> Vec<Solution> {
         let mut solutions = std::mem::take(&mut self.solutions);
         solutions.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-        // What leaves an input open is cheap and explains much: it must not crowd out what explains the same runs.
-        let mut room = [MAX_RANKED, MAX_RANKED_SILENT];
+        // What leaves an input open is cheap and explains much, and one edit costs less than two: each kind has room of
+        // its own, so that none crowds out another before the runs are asked.
+        let mut room = [MAX_RANKED; 4];
         solutions.retain(|solution| {
-            let room = &mut room[usize::from(solution.is_silent)];
-            let has_room = *room > 0;
-            *room = room.saturating_sub(1);
+            let kind = usize::from(solution.is_silent) + 2 * usize::from(solution.node.n_edits > 1);
+            let has_room = room[kind] > 0;
+            room[kind] = room[kind].saturating_sub(1);
             has_room
         });
         // What is compared afterwards needs a part of the time that is left.
         let left = self.request.halt.time_left().map(|left| left * RANKING_SHARE / 100);
         let halt = left.map(self.request.halt_after).unwrap_or_default().either(&self.request.halt);
         let predicted = self.predict(&mut solutions, solver, &halt);
+        let is_alone = solutions.iter().all(|solution| solution.node.n_edits > 1);
+        let mut is_over = false;
         for (solution, predicted) in solutions.iter_mut().zip(predicted) {
-            let changed = base.replays.meaning.new_switches(&mut solution.model);
-            let brief = (self.request.halt_after)(JUDGING_TIME).either(&halt);
-            solution.cost += implausible_bits(&mut solution.model, solver, &changed, &brief);
+            is_over = is_over || halt.halt_reason().is_some();
+            if !is_over {
+                let changed = base.replays.meaning.new_switches(&mut solution.model);
+                let brief = (self.request.halt_after)(JUDGING_TIME).either(&halt);
+                solution.cost += implausible_bits(&mut solution.model, solver, &changed, &brief);
+            }
+            if !is_alone && solution.node.n_edits > 1 {
+                solution.cost += PAIR_BESIDE_BITS;
+            }
             let silences = predicted.is_silent && !self.has_unspecified;
             solution.cost += predicted.bits + if silences { SILENCED_BITS } else { 0.0 };
         }
@@ -744,3 +759,6 @@ impl SourceSyntax {
         scopes
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Replays that are cut short against whole ones, on random runs of examples and all edits that are tried for them.
+
+use ioxide_lang::{LoadOptions, load};
+use ioxide_model::label::Label;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::GateKind;
+use ioxide_model::value::Value;
+use ioxide_smt::stack::{SolverConfig, build_stack};
+use ioxide_symex::{Ctx, Monitor};
+
+use super::*;
+use crate::evaluate::judge_run;
+use crate::runs::ReplayableRun;
+
+const MODELS: [&str; 6] = [
+    include_str!("../../../../examples/adder.iox"),
+    include_str!("../../../../examples/brp/spec.iox"),
+    include_str!("../../../../examples/fsm/meter.iox"),
+    include_str!("../../../../examples/learn/login.iox"),
+    include_str!("../../../../examples/faults/lock-not-reset/model.iox"),
+    include_str!("../../../../examples/faults/one-above-capacity/model.iox"),
+];
+/// The number of runs of each model, and the number of edits of which one is tried.
+const N_RUNS: usize = 10;
+const STRIDE: usize = 7;
+
+/// A small generator of numbers: the same ones every time.
+struct Lcg(u64);
+
+impl Lcg {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or(0) % n
+    }
+}
+
+fn compile(sources: &Sources) -> Option<Model> {
+    let file = sources.ids().next()?;
+    load(sources, file, &LoadOptions { without_lints: true, ..LoadOptions::default() }).model
+}
+
+/// Returns a run that the model mostly allows, as lines; the last label may be any.
+fn random_run(model: &mut Model, solver: &mut dyn Solver, rng: &mut Lcg) -> Option<ReplayableRun> {
+    let mut cx = Ctx::new(model, solver);
+    let mut monitor = Monitor::new(&mut cx);
+    let mut lines: Vec<String> = Vec::new();
+    for _ in 0..12 {
+        let found = (0..40).find_map(|_| {
+            let label = random_label(&cx, rng)?;
+            (monitor.accepts(&mut cx, &label) || rng.below(60) == 0).then_some(label)
+        });
+        let Some(label) = found else { break };
+        lines.push(line(&cx, &label));
+        if monitor.observe(&mut cx, &label).is_err() {
+            break;
+        }
+    }
+    (!lines.is_empty()).then(|| ReplayableRun::from_lines("a run", lines.join("\n")))
+}
+
+fn random_label(cx: &Ctx<'_>, rng: &mut Lcg) -> Option<Label> {
+    let gates: Vec<_> =
+        cx.sts.gates.ids().filter(|&gate| cx.sts.gates[gate].kind != GateKind::Internal).collect();
+    let at = rng.below(gates.len() + 1);
+    let Some(&gate) = gates.get(at) else { return Some(Label::Quiescence) };
+    let small = [0, 1, 2, 3, 5, 9, 11, 4711];
+    let values: Option<Vec<Value>> = cx.sts.gates[gate]
+        .fields
+        .iter()
+        .map(|&field| match cx.pool.var_info(field).sort {
+            Sort::Int | Sort::Range { .. } => Some(Value::Int(small[rng.below(small.len())].into())),
+            Sort::Bool => Some(Value::Bool(rng.below(2) == 0)),
+            _ => None,
+        })
+        .collect();
+    let values = values?;
+    let fits = cx.sts.gates[gate].fields.iter().zip(&values);
+    if !fits.clone().all(|(&field, value)| cx.pool.has_sort(value, cx.pool.var_info(field).sort)) {
+        return None;
+    }
+    Some(match cx.sts.gates[gate].kind {
+        GateKind::Output => Label::Output(gate, values),
+        _ => Label::Input(gate, values),
+    })
+}
+
+fn line(cx: &Ctx<'_>, label: &Label) -> String {
+    let (Label::Input(gate, values) | Label::Output(gate, values)) = label else {
+        return "{\"silence\": true}".to_owned();
+    };
+    let gate = &cx.sts.gates[*gate];
+    let fields = gate.fields.iter().zip(values);
+    let fields: Vec<String> = fields
+        .map(|(&field, value)| format!("\"{}\": {}", cx.pool.var_info(field).name, cx.pool.show_value(value)))
+        .collect();
+    format!("{{\"label\": \"{}\", \"args\": {{{}}}}}", gate.name, fields.join(", "))
+}
+
+/// The places of a run that candidates are judged by.
+fn outcome(judged: &RunJudgement) -> (Option<usize>, bool, Option<usize>) {
+    (judged.forbidden_at, judged.is_unknown, judged.unspecified_at)
+}
+
+#[test]
+fn short_replays_give_the_answers_of_whole_ones() {
+    let mut solver = build_stack(&SolverConfig::default());
+    let (mut n_compared, mut n_short, mut n_labels, mut n_replayed) = (0, 0, 0, 0);
+    for (number, text) in MODELS.iter().enumerate() {
+        let mut rng = Lcg(number as u64 + 1);
+        let mut sources = Sources::new();
+        sources.add("model.iox", *text);
+        let mut model = compile(&sources).expect("the example is a model");
+        let recorded: Vec<ReplayableRun> =
+            (0..N_RUNS).filter_map(|_| random_run(&mut model, &mut solver, &mut rng)).collect();
+        let known = Rc::new(model.clone());
+        let runs: Vec<DecodedRun<'_>> =
+            recorded.iter().map(|run| DecodedRun::new(run, &known).expect("the run fits")).collect();
+        let node = EditSearchNode { sources: sources.clone(), ..EditSearchNode::default() };
+        let (base, _) =
+            SearchBase::new(node, &mut model, &mut solver, &runs, &Halt::default()).expect("the runs fit");
+        let found = runs
+            .iter()
+            .filter_map(|run| failure_of(&mut model, &mut solver, run, &Halt::default()).expect("it fits"));
+        let failures: Vec<FailurePoint> = found.take(2).collect();
+        for candidate in candidates_of(&base, &failures).into_iter().step_by(STRIDE) {
+            let edited = edited_sources(&sources, &candidate.edits);
+            let Some(mut edited) = compile(&edited) else { continue };
+            let changes = base.replays.changes(&mut edited, &candidate.edits);
+            n_compared += 1;
+            for (at, run) in runs.iter().enumerate() {
+                let whole = judge_run(&mut edited, &mut solver, run, &Halt::default()).expect("it fits");
+                let short = base.replays.judge_edited(
+                    &mut edited,
+                    &mut solver,
+                    (at, run),
+                    changes.as_deref(),
+                    &Halt::default(),
+                );
+                let short = short.expect("it fits");
+                assert_eq!(
+                    outcome(&short),
+                    outcome(&whole),
+                    "{}: {} {}",
+                    number,
+                    candidate.reason,
+                    run.run.name
+                );
+                n_short += usize::from(short.replayed < whole.replayed);
+                n_labels += whole.replayed;
+                n_replayed += short.replayed;
+            }
+        }
+    }
+    assert!(n_compared > 300 && n_short > 1_000, "{n_compared} edits, {n_short} replays that were shorter");
+    assert!(n_replayed * 2 < n_labels, "{n_replayed} of {n_labels} labels were replayed");
+}
