@@ -156,8 +156,10 @@ pub struct MutationAnalysis {
     index: SystemIndex,
     /// True if the specification is in one state after every trace.
     deterministic: bool,
-    /// Invariants of the specification, if it is too large for a graph.
-    invariants: Option<Invariants>,
+    /// True if mutants may be shown to be equivalent by induction alone.
+    needs_induction: bool,
+    /// Invariants of the specification, in terms of its pool; found for the first mutant that needs them.
+    invariants: OnceLock<Option<Invariants>>,
     /// The places that the specification reaches, shared by all workers; explored for the first mutant that needs them.
     reached: Arc<OnceLock<ReachedBeliefs>>,
 }
@@ -189,11 +191,22 @@ impl MutationAnalysis {
         };
         let sts = cx.sts;
         let (live, index) = (liveness(cx, sts), SystemIndex::new(cx, sts));
-        // With a graph, a search through all of it is soon over.
-        let needs_invariants = graph.is_none() && deterministic && config.uses(Optimisation::Induction);
-        let invariants = needs_invariants.then(|| inductive::find_invariants(cx, watch)).flatten();
+        // A finite model with a graph is soon searched through. The graph of another one stands for more states than
+        // there are, in which a search may find differences that no run shows.
+        let needs_induction =
+            (is_open || graph.is_none()) && deterministic && config.uses(Optimisation::Induction);
         let reached = Arc::new(OnceLock::new());
-        Self { config: config.clone(), graph, live, index, deterministic, invariants, reached }
+        let invariants = OnceLock::new();
+        Self {
+            config: config.clone(),
+            graph,
+            live,
+            index,
+            deterministic,
+            needs_induction,
+            invariants,
+            reached,
+        }
     }
 
     /// The number of states of the precomputed graph, if there is one.
@@ -250,9 +263,9 @@ impl MutationAnalysis {
         };
         let analysed = self.config.uses(Optimisation::MutationAnalysis);
         let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
-        if self.may_search_near(mutant) {
+        if self.needs_induction || self.may_search_near(mutant) {
             // Most differences are near the start, where the search in breadth finds the shortest one at once. What it
-            // does not find there may be far away, where it never gets.
+            // does not find there may be far away, where it never gets, or nowhere.
             let mut is_cut = false;
             let mut first_states = |effort: &SearchEffort| {
                 is_cut = effort.states >= STATES_BEFORE_PLACES;
@@ -262,10 +275,15 @@ impl MutationAnalysis {
             if !matches!(first.answer, ConformAnswer::Unknown(_)) {
                 return first;
             }
-            if let Some(witness) = self.find_near(cx, &product, mutant, watch) {
+            if self.is_shown_by_induction(cx, mutant, &imp, watch) {
+                return without_search(ConformAnswer::Conforms(ConformProof::Inductive));
+            }
+            if self.may_search_near(mutant)
+                && let Some(witness) = self.find_near(cx, &product, mutant, watch)
+            {
                 return without_search(ConformAnswer::Fails(Box::new(witness)));
             }
-            if !is_cut {
+            if !is_cut && graph.is_none() {
                 // It ended at a bound of its own, where it would end again.
                 return first;
             }
@@ -290,6 +308,23 @@ impl MutationAnalysis {
             && self.config.bounds.max_depth == u32::MAX
             && self.config.completion == InputCompletion::Angelic
             && !mutant.starts_otherwise()
+    }
+
+    /// Returns whether `imp`, the system of `mutant`, is shown to conform by induction, without a search; always false
+    /// for models that are small enough to be searched through.
+    pub fn is_shown_by_induction(
+        &self,
+        cx: &mut Ctx<'_>,
+        mutant: &Mutant,
+        imp: &Sts,
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+    ) -> bool {
+        let [edit] = &mutant.edits[..] else { return false };
+        if !self.needs_induction {
+            return false;
+        }
+        let found = self.invariants.get_or_init(|| inductive::find_invariants(cx, watch));
+        found.as_ref().is_some_and(|invariants| inductive::is_unseen(cx, invariants, edit, imp))
     }
 
     /// Looks for a difference near the places at which the change matters.
@@ -317,11 +352,6 @@ impl MutationAnalysis {
             && let Some(proof) = cheap::unseen(cx, edit, imp)
         {
             return Some(proof);
-        }
-        if let Some(invariants) = &self.invariants
-            && inductive::is_unseen(cx, invariants, edit, imp)
-        {
-            return Some(ConformProof::Inductive);
         }
         (self.config.uses(Optimisation::InputWeakening)
             && self.deterministic

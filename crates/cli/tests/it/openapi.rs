@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use ioxide_test_support::{has_program, test_cases};
+use ioxide_test_support::{has_program, is_full_run, test_cases};
 
 use crate::program::print_in as ioxide;
 
@@ -84,7 +84,11 @@ fn what_is_no_description_is_told_and_nothing_is_written() {
 /// Returns the service of this folder, tested with a variable of the environment after its model was learned.
 fn test_with(folder: &TempDir, variable: &str, value: &str) -> (String, Option<i32>) {
     // A fault ends its campaign; the correct service uses up the steps.
-    let steps = if value.is_empty() { "2000" } else { "5000" };
+    let steps = match (value.is_empty(), is_full_run()) {
+        (true, false) => "700",
+        (true, true) => "2000",
+        (false, _) => "5000",
+    };
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
         .args(["test", "api.iox", "--sut", "api", "--seed", "1", "--steps", steps, "--for", "60s"])
         .arg("--no-shrink")
