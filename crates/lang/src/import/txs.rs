@@ -11,7 +11,8 @@
 //!
 //! A channel is a message with a field per value, `v1`, `v2` and so on. Sequential behaviour becomes a part, parallel
 //! composition becomes meetings of parts (see [`system`](self::system)). Recursion at the end of a sequence returns to
-//! a location; recursion inside of a composition would create processes without bound and is refused.
+//! a location. Recursion inside of a composition is unfolded, without what has ended; if that has no end it would create
+//! processes without bound, and is refused.
 //!
 //! A communication on several channels at once, `A ! 1 | B ? x`, is a message of its own, `A_B`, with the fields of all
 //! of them: `A_v1`, `B_v1`. In a composition the sides agree on the channels they share, and each adds those of its
@@ -74,10 +75,11 @@ pub(crate) fn load_torxakis(
     for connection in &spec.connections {
         connect::connection(connection, &words, &interface, &pool, sink);
     }
-    check::check_bounds(&spec, &interface, sink);
+    let growing = check::check_bounds(&spec, &interface, sink);
     let chosen = choose_model(&spec, file, options, sink);
     sink.check()?;
-    let meant = TxsMeaning { spec: &spec, words: &words, interface: &interface, pool: &pool };
+    let meant =
+        TxsMeaning { spec: &spec, words: &words, interface: &interface, growing: &growing, pool: &pool };
     let mut model = system::build_system(&meant, chosen?, sink)?;
     for purpose in &spec.purposes {
         goal::add_goals(&meant, purpose, &mut model, sink);

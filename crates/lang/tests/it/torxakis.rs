@@ -220,7 +220,7 @@ fn functions_along_numbers_are_computed() {
 fn a_condition_that_values_decide_bounds_the_processes() {
     let model = corpus_model("replicas");
     let parts = model.sts.composition.as_ref().expect("of parts").parts.len();
-    assert_eq!(parts, 4, "three counters, and what is left behind the last condition");
+    assert_eq!(parts, 3, "three counters, and nothing behind the last condition");
     let (two, four) = (action("Up", &[2]), action("Up", &[4]));
     assert_eq!(
         after(&model, &[two.clone(), two.clone(), action("Total", &[2, 2]), action("Total", &[3, 0])]),
@@ -473,6 +473,63 @@ fn some_channels_of_a_communication_may_be_hidden() {
     let nobody = "HIDE [ M :: Int ] IN A ? x | M ? y >-> C ! y >-> STOP NI";
     let (_, loaded) = load_text("m.txs", &joint("", nobody));
     assert!(loaded.diagnostics.iter().any(|finding| finding.code == Code::OpenHiddenField));
+}
+
+#[test]
+fn processes_that_come_and_go_are_read_if_there_are_never_too_many() {
+    let chans = "CHANDEF C ::= A, B, C, D :: Int ENDDEF";
+    let model = |defs: &str, behaviour: &str| {
+        format!("{chans} {defs} MODELDEF M ::= CHAN IN A, B CHAN OUT C, D BEHAVIOUR {behaviour} ENDDEF")
+    };
+    // A process for each input, which ends with its output; the other side asks for one after the other.
+    let server = "PROCDEF server [ A, C :: Int ] () ::= A ? x >-> ( C ! x + 1 ||| server [A, C] () ) ENDDEF";
+    let client = |n: usize| {
+        let (ask, answer) = ("A ? x >-> ".repeat(n), "C ? y >-> ".repeat(n));
+        format!("PROCDEF client [ A, C :: Int ] () ::= {ask} {answer} client [A, C] () ENDDEF")
+    };
+    let (a, c) = (|n| ("A", int(n)), |n| ("C", int(n)));
+    let both = "server [A, C] () |[ A, C ]| client [A, C] ()";
+    let one = loaded_model(&model(&format!("{server} {}", client(1)), both));
+    assert!(can(&one, &[a(1), c(2), a(5), c(6)]) && !can(&one, &[a(1), a(2)]) && !can(&one, &[a(1), c(1)]));
+    let three = loaded_model(&model(&format!("{server} {}", client(3)), both));
+    assert!(can(&three, &[a(1), a(2), a(3), c(3), c(2), c(4), a(1), a(1)]));
+    assert!(!can(&three, &[a(1), a(2), a(3), c(3), c(3)]) && !can(&three, &[a(1), a(2), c(2)]));
+    // Alone, inside of an operator that ends with what it is about, and with a hidden channel of its own each time.
+    for (body, trace, refused) in [
+        (
+            "( A ? x >-> C ! x >-> STOP ) [>> ( B ? y >-> p [A, B, C] () )",
+            vec![a(1), ("B", int(0)), a(2)],
+            c(1),
+        ),
+        (
+            "HIDE [ H :: Int ] IN ( A ? x >-> H ! x ) |[ H ]| ( H ? y >-> C ! y >-> p [A, B, C] () ) NI",
+            vec![a(1), c(1), a(2)],
+            c(1),
+        ),
+        (
+            "( A ? x >-> EXIT ! x ) >>> ACCEPT ? y IN C ! y >-> p [A, B, C] () NI",
+            vec![a(1), c(1), a(2)],
+            c(1),
+        ),
+        ("HIDE [ H ] IN H >-> A ? x >-> p [A, B, C] () NI", vec![a(1), a(1), a(2)], c(1)),
+        ("( A ? x >-> STOP ) ||| ( B ? y >-> p [A, B, C] () )", vec![a(1), ("B", int(0)), a(1)], c(1)),
+    ] {
+        let text = format!("PROCDEF p [ A, B, C :: Int ] () ::= {body} ENDDEF");
+        let text = model(&text, "p [A, B, C] ()");
+        let (sources, loaded) = load_text("m.txs", &text);
+        let findings = render(&sources, &loaded.diagnostics);
+        let Some(model) = loaded.model else {
+            // The last one leaves a process behind whenever it comes back.
+            assert!(body.contains("|||") && findings.contains("without bound"), "{findings}");
+            continue;
+        };
+        assert!(can(&model, &trace) && !can(&model, &[&trace[..], &[refused]].concat()), "{text}");
+    }
+    let (sources, loaded) = load_text("m.txs", &model(server, "server [A, C] ()"));
+    let findings = render(&sources, &loaded.diagnostics);
+    assert!(findings.contains("this call creates a process again and again"), "{findings}");
+    let call = sources.slice(loaded.diagnostics[0].span);
+    assert_eq!(call, "server [A, C] ()", "{findings}");
 }
 
 #[test]

@@ -368,6 +368,9 @@ pub(super) struct Stepper<'a> {
     /// The number of the part, which distinguishes its hidden channels from those of others.
     pub(super) part: usize,
     pub(super) pool: TermPool,
+    /// The place of the last call that was made of those that may create processes without bound.
+    pub(super) grown: Option<Span>,
+    growing: &'a BTreeSet<BehaviourId>,
     nesting: usize,
     called: Option<Span>,
     fields: BTreeMap<(ChannelId, usize), VarId>,
@@ -383,9 +386,9 @@ impl<'a> Stepper<'a> {
         part: usize,
         pool: TermPool,
     ) -> Self {
-        let TxsMeaning { spec, words, interface, .. } = *meaning;
+        let TxsMeaning { spec, words, interface, growing, .. } = *meaning;
         let (fields, exit_fields, joint_fields) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let (nesting, called) = (0, None);
+        let (nesting, called, grown) = (0, None, None);
         Self {
             spec,
             words,
@@ -393,6 +396,8 @@ impl<'a> Stepper<'a> {
             channels,
             part,
             pool,
+            grown,
+            growing,
             nesting,
             called,
             fields,
@@ -494,25 +499,25 @@ impl<'a> Stepper<'a> {
             ControlState::Parallel(sharing, left, right) => {
                 let left = self.open_compositions(*left, &path_of_side(path, 'l'))?;
                 let right = self.open_compositions(*right, &path_of_side(path, 'r'))?;
-                return Ok(ControlState::Parallel(sharing, Box::new(left), Box::new(right)));
+                return Ok(self.parallel_state(sharing, left, right));
             }
             ControlState::Hide(channels, body) => {
-                return Ok(ControlState::Hide(
-                    channels,
-                    Box::new(self.open_compositions(*body, &path_of_side(path, 'l'))?),
-                ));
+                let body = self.open_compositions(*body, &path_of_side(path, 'l'))?;
+                // Channels that nobody uses any more hide nothing.
+                let is_used = !self.channels_of(&body).is_disjoint(&channels);
+                return Ok(if is_used { ControlState::Hide(channels, Box::new(body)) } else { body });
             }
             ControlState::Enable(left, right) => {
-                return Ok(ControlState::Enable(
-                    Box::new(self.open_compositions(*left, &path_of_side(path, 'l'))?),
-                    right,
-                ));
+                let left = self.open_compositions(*left, &path_of_side(path, 'l'))?;
+                let is_over = matches!(left, ControlState::Ended);
+                return Ok(if is_over { left } else { ControlState::Enable(Box::new(left), right) });
             }
             ControlState::Disable(left, right) => {
-                return Ok(ControlState::Disable(
-                    Box::new(self.open_compositions(*left, &path_of_side(path, 'l'))?),
-                    right,
-                ));
+                let left = self.open_compositions(*left, &path_of_side(path, 'l'))?;
+                if matches!(left, ControlState::Ended) {
+                    return self.open_compositions(*right, path);
+                }
+                return Ok(ControlState::Disable(Box::new(left), right));
             }
             ControlState::Interrupt(left, right) => {
                 return Ok(ControlState::Interrupt(
@@ -528,6 +533,9 @@ impl<'a> Stepper<'a> {
                 // action is at the front.
                 BehaviourKind::Call { channels, args, .. } => {
                     self.called = Some(self.behaviour(id).span);
+                    if self.growing.contains(&id) {
+                        self.grown = self.called;
+                    }
                     (id, scope, wiring) = self.unfold_call(id, channels, args, &scope, &wiring)?;
                 }
                 BehaviourKind::Enter { process, args, .. } => {
@@ -578,6 +586,60 @@ impl<'a> Stepper<'a> {
             _ => return Ok(ControlState::At(id, scope, wiring)),
         };
         self.open_compositions(control, path)
+    }
+
+    /// Returns the composition of two opened behaviours; one that has ended and that the other does not wait for is left
+    /// out, so that processes which come and go leave nothing behind.
+    fn parallel_state(&self, sharing: Sharing, left: ControlState, right: ControlState) -> ControlState {
+        let (is_left_over, other) = match (&left, &right) {
+            (ControlState::Ended, ControlState::Ended) => return ControlState::Ended,
+            (ControlState::Ended, other) => (true, other),
+            (other, ControlState::Ended) => (false, other),
+            _ => return ControlState::Parallel(sharing, Box::new(left), Box::new(right)),
+        };
+        let waits = self.may_end(other)
+            || match &sharing {
+                Sharing::All => true,
+                Sharing::Only(shared) => !self.channels_of(other).is_disjoint(shared),
+            };
+        match (waits, is_left_over) {
+            (true, _) => ControlState::Parallel(sharing, Box::new(left), Box::new(right)),
+            (false, true) => right,
+            (false, false) => left,
+        }
+    }
+
+    /// Returns whether a behaviour may end with `EXIT`, `HIT` or `MISS`.
+    fn may_end(&self, control: &ControlState) -> bool {
+        match control {
+            ControlState::Ended => false,
+            ControlState::At(id, ..) => self.interface.ends[*id],
+            ControlState::Parallel(_, left, right) => self.may_end(left) && self.may_end(right),
+            ControlState::Hide(_, body)
+            | ControlState::Enable(_, body)
+            | ControlState::Interrupt(body, _) => self.may_end(body),
+            ControlState::Disable(left, right) => self.may_end(left) || self.may_end(right),
+        }
+    }
+
+    /// Returns the channels that a behaviour mentions and does not hide.
+    fn channels_of(&self, control: &ControlState) -> BTreeSet<ChannelId> {
+        match control {
+            ControlState::Ended => BTreeSet::new(),
+            ControlState::At(id, _, wiring) => {
+                let names = self.behaviour(*id).free.channels.iter();
+                names.filter_map(|name| wiring.get(name)).collect()
+            }
+            ControlState::Hide(hidden, body) => self.channels_of(body).difference(hidden).copied().collect(),
+            ControlState::Parallel(_, left, right)
+            | ControlState::Enable(left, right)
+            | ControlState::Disable(left, right)
+            | ControlState::Interrupt(left, right) => {
+                let mut found = self.channels_of(left);
+                found.extend(self.channels_of(right));
+                found
+            }
+        }
     }
 
     fn channel_sorts(&self, names: &[Name]) -> Vec<Sort> {

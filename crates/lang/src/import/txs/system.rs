@@ -18,8 +18,8 @@ use super::check::ProcessInterface;
 use super::control::{
     ChannelId, ChannelWiring, Channels, Communication, ControlState, JOINT, Sharing, Stepper, TxsChannel,
 };
-use super::part::{BuiltPart, ChannelKinds, PartBuilder, TxsPartMessage, both_ways, kind_of};
-use super::tree::{ModelDef, Specification};
+use super::part::{BuiltPart, ChannelKinds, NoPart, PartBuilder, TxsPartMessage, both_ways, kind_of};
+use super::tree::{BehaviourId, ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
 use crate::ast::Name;
@@ -34,6 +34,8 @@ pub(super) struct TxsMeaning<'a> {
     pub(super) spec: &'a Specification,
     pub(super) words: &'a Vocabulary,
     pub(super) interface: &'a ProcessInterface,
+    /// The calls that may create processes without bound.
+    pub(super) growing: &'a BTreeSet<BehaviourId>,
     pub(super) pool: &'a TermPool,
 }
 
@@ -78,17 +80,22 @@ pub(super) fn build_system(
 ) -> Result<Model, Reported> {
     let mut outside = ModelOutside::new(meaning.interface, &model.inputs, &model.outputs);
     let span = model.name.span;
-    let (tree, leaves, pool) = taken_apart(meaning, model, &mut outside, sink)?;
-    let names = part_names(meaning.spec, &model.name.text, &leaves);
-    let mut parts = Vec::with_capacity(leaves.len());
-    for (at, (leaf, (name, _))) in leaves.into_iter().zip(&names).enumerate() {
-        let stepper = Stepper::new(meaning, &mut outside.channels, at + 1, pool.clone());
-        let name = if names.len() == 1 { &model.name.text } else { name };
-        match PartBuilder::new(stepper, name, span, &outside.kinds).build(leaf) {
-            Ok(part) => parts.push(part),
-            Err(why) => return Err(why.report(span, sink)),
+    let opened = open_model(meaning, model, &mut outside).map_err(|why| why.report(span, sink))?;
+    let (whole, pool) = opened;
+    let mut leaves = Vec::new();
+    let mut tree = composition_tree(whole.clone(), &mut leaves);
+    let mut names = part_names(meaning.spec, &model.name.text, &leaves);
+    let parts = match build_parts(meaning, model, &mut outside, leaves, &names, &pool) {
+        // A part alone may have no end, and what it is composed with may still bound it.
+        Err(NoPart::Grows(call)) if names.len() > 1 => {
+            tree = CompositionTree::Part(0);
+            names = vec![(model.name.text.clone(), None)];
+            let all = build_parts(meaning, model, &mut outside, vec![whole], &names, &pool);
+            all.map_err(|_| NoPart::Grows(call))
         }
-    }
+        parts => parts,
+    };
+    let parts = parts.map_err(|why| why.report(span, sink))?;
     no_goals(&parts, sink)?;
     // A single part that hides nothing is the system, without variables for its control.
     if let ([part], CompositionTree::Part(_)) = (&*parts, &tree)
@@ -149,19 +156,34 @@ fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Result<(), Reported>
     Ok(())
 }
 
-/// Returns the outermost compositions, the behaviours below them, and the pool of their terms.
-fn taken_apart(
+/// Returns the behaviour of `model` with its outermost compositions opened, and the pool of its terms.
+fn open_model(
     meaning: &TxsMeaning<'_>,
     model: &ModelDef,
     outside: &mut ModelOutside,
-    sink: &mut FindingSink,
-) -> Result<(CompositionTree, Vec<ControlState>, TermPool), Reported> {
+) -> Result<(ControlState, TermPool), NoPart> {
     let mut stepper = Stepper::new(meaning, &mut outside.channels, 0, meaning.pool.clone());
     let start = ControlState::At(model.body, Scope::new(), outside.wiring.clone());
-    let opened = stepper.open_compositions(start, "").map_err(|why| why.report(model.name.span, sink))?;
-    let mut leaves = Vec::new();
-    let tree = composition_tree(opened, &mut leaves);
-    Ok((tree, leaves, stepper.pool))
+    let opened = stepper.open_compositions(start, "")?;
+    Ok((opened, stepper.pool))
+}
+
+/// Builds the part of each of `leaves`.
+fn build_parts(
+    meaning: &TxsMeaning<'_>,
+    model: &ModelDef,
+    outside: &mut ModelOutside,
+    leaves: Vec<ControlState>,
+    names: &[(String, Option<i64>)],
+    pool: &TermPool,
+) -> Result<Vec<BuiltPart>, NoPart> {
+    let mut parts = Vec::with_capacity(leaves.len());
+    for (at, (leaf, (name, _))) in leaves.into_iter().zip(names).enumerate() {
+        let stepper = Stepper::new(meaning, &mut outside.channels, at + 1, pool.clone());
+        let name = if names.len() == 1 { &model.name.text } else { name };
+        parts.push(PartBuilder::new(stepper, name, model.name.span, &outside.kinds).build(leaf)?);
+    }
+    Ok(parts)
 }
 
 /// Returns how the behaviour is put together, and moves its sequential parts to `leaves`.
