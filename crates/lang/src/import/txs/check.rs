@@ -48,7 +48,7 @@ pub(super) struct ProcessInterface {
     processes: BTreeMap<String, Vec<usize>>,
     /// The process that each call means.
     pub(super) called: BTreeMap<BehaviourId, usize>,
-    /// Whether a behaviour may end with `EXIT`, `HIT` or `MISS`.
+    /// True for behaviours that may end with `EXIT`, `HIT` or `MISS`.
     pub(super) ends: IndexVec<BehaviourId, bool>,
     /// The channels of the text.
     pub(super) channels: BTreeMap<String, Vec<Sort>>,

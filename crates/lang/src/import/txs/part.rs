@@ -15,9 +15,8 @@ use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, StateVar
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
-use super::control::{
-    ChannelId, ChannelWiring, Communication, ControlAct, ControlState, Stepper, path_of_side,
-};
+use super::channels::{ChannelId, ChannelWiring, Communication};
+use super::control::{ControlAct, ControlState, Stepper, path_of_side};
 use super::tree::BehaviourId;
 use crate::sink::{FindingSink, Reported};
 

@@ -14,10 +14,9 @@ use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, Model, Sts, Switch};
 use ioxide_model::term::{TermPool, VarId};
 
+use super::channels::{ChannelId, ChannelWiring, Channels, Communication, JOINT, Sharing, TxsChannel};
 use super::check::ProcessInterface;
-use super::control::{
-    ChannelId, ChannelWiring, Channels, Communication, ControlState, JOINT, Sharing, Stepper, TxsChannel,
-};
+use super::control::{ControlState, Stepper};
 use super::part::{BuiltPart, ChannelKinds, NoPart, PartBuilder, TxsPartMessage, both_ways, kind_of};
 use super::tree::{BehaviourId, ModelDef, Specification};
 use super::typing::Scope;
