@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::common::torxakis::{Action, label};
-use crate::common::{files, load_file, load_text, render, root};
-use ioxide_lang::LoadedText;
+use crate::common::{files, load_file, load_text, load_with, render, root};
+use ioxide_lang::{LoadOptions, LoadedText};
 use ioxide_model::code::Code;
 use ioxide_model::concrete;
 use ioxide_model::diag::Severity;
@@ -100,7 +100,7 @@ fn constants_are_set_and_models_chosen_from_outside() {
         let mut sources = Sources::new();
         let file = sources.add("m.txs", text);
         let overrides = overrides.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-        ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::with_overrides(overrides))
+        ioxide_lang::load(&sources, file, &LoadOptions::with_overrides(overrides))
     };
     let code = |loaded: LoadedText| loaded.diagnostics[0].code;
     assert_eq!(code(load(&[])), Code::TxsModel);
@@ -533,6 +533,45 @@ fn processes_that_come_and_go_are_read_if_there_are_never_too_many() {
 }
 
 #[test]
+fn a_mapper_stands_between_the_model_and_the_system() {
+    let text = "CHANDEF C ::= Plus, Minus :: Int; Result :: Int; Sin :: String # Int; Sout :: Int ENDDEF
+        PROCDEF adder [ Plus, Minus, Result :: Int ] (sum :: Int) ::=
+            Plus ? x >-> Result ! sum + x >-> adder [Plus, Minus, Result] (sum + x)
+         ## Minus ? x >-> Result ! sum - x >-> adder [Plus, Minus, Result] (sum - x) ENDDEF
+        MODELDEF Adder ::= CHAN IN Plus, Minus CHAN OUT Result BEHAVIOUR adder [Plus, Minus, Result] (0) ENDDEF
+        PROCDEF map [ Plus, Minus, Result :: Int; Sin :: String # Int; Sout :: Int ] () ::=
+            Plus ? x | Sin ! \"Plus\" ? y [[ x == y ]] >-> map [Plus, Minus, Result, Sin, Sout] ()
+         ## Minus ? x | Sin ! \"Minus\" ? y [[ x == y ]] >-> map [Plus, Minus, Result, Sin, Sout] ()
+         ## Sout ? r | Result ? s [[ r == s ]] >-> map [Plus, Minus, Result, Sin, Sout] () ENDDEF
+        MAPPERDEF Map ::= CHAN IN Plus, Minus, Sout CHAN OUT Result, Sin
+            SYNC { Plus | Sin }, { Minus | Sin }, { Sout | Result }
+            BEHAVIOUR map [Plus, Minus, Result, Sin, Sout] () ENDDEF
+        PURPDEF Goals ::= CHAN IN Plus, Minus CHAN OUT Result GOAL one ::= Plus ! 1 >-> HIT ENDDEF";
+    let load = |overrides: &[(&str, &str)]| {
+        let overrides = overrides.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        load_with("m.txs", text, &LoadOptions::with_overrides(overrides))
+    };
+    let (_, plain) = load(&[]);
+    let plain = plain.model.expect("a model");
+    assert!(can(&plain, &[("Plus", int(3)), ("Result", int(3))]) && plain.sts.goals.len() == 1);
+    let (sources, mapped) = load(&[("MAPPER", "Map")]);
+    let mapped = mapped.model.unwrap_or_else(|| panic!("{}", render(&sources, &mapped.diagnostics)));
+    let names: Vec<(&str, GateKind)> = mapped
+        .sts
+        .gates
+        .iter()
+        .filter(|gate| gate.kind != GateKind::Internal)
+        .map(|gate| (&*gate.name, gate.kind))
+        .collect();
+    assert_eq!(names, [("Sin", GateKind::Input), ("Sout", GateKind::Output)]);
+    let ask = |what: &str, n| ("Sin", vec![Value::str(what), Value::int(n)]);
+    assert!(can(&mapped, &[ask("Plus", 3), ("Sout", int(3)), ask("Minus", 1), ("Sout", int(2))]));
+    assert!(!can(&mapped, &[ask("Plus", 3), ("Sout", int(4))]) && !can(&mapped, &[ask("Times", 3)]));
+    let (_, none) = load(&[("MAPPER", "None")]);
+    assert_eq!(none.diagnostics[0].code, Code::TxsModel);
+}
+
+#[test]
 fn hidden_numbers_are_taken_with_the_job_and_given_back_with_its_result() {
     let model = corpus_model("numbers");
     let (job, result) = (
@@ -744,7 +783,7 @@ fn load_joined(texts: &[&str]) -> (Sources, LoadedText) {
     let files: Vec<FileId> =
         texts.iter().enumerate().map(|(at, text)| sources.add(format!("f{at}.txs"), *text)).collect();
     files[1..].iter().for_each(|&other| sources.join(files[0], other));
-    let loaded = ioxide_lang::load(&sources, files[0], &ioxide_lang::LoadOptions::default());
+    let loaded = ioxide_lang::load(&sources, files[0], &LoadOptions::default());
     (sources, loaded)
 }
 

@@ -77,7 +77,7 @@ pub(super) fn check_specification(
     for (at, process) in spec.processes.iter().enumerate() {
         checker.check_process(at, process);
     }
-    spec.models.iter().for_each(|model| checker.check_model(model));
+    spec.models.iter().chain(&spec.mappers).for_each(|model| checker.check_model(model));
     spec.purposes.iter().for_each(|purpose| checker.check_purpose(purpose));
     interface.called = checker.called;
     interface.ends = find_ends(spec, &interface);

@@ -71,15 +71,16 @@ enum CompositionTree {
     Hide(Vec<ChannelId>, Box<CompositionTree>),
 }
 
-/// Builds the system of `model`.
+/// Builds the system of `model`, as `mapper` shows it if there is one.
 pub(super) fn build_system(
     meaning: &TxsMeaning<'_>,
     model: &ModelDef,
+    mapper: Option<&ModelDef>,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let mut outside = ModelOutside::new(meaning.interface, &model.inputs, &model.outputs);
+    let (mut outside, start) = start_of(meaning, model, mapper);
     let span = model.name.span;
-    let opened = open_model(meaning, model, &mut outside).map_err(|why| why.report(span, sink))?;
+    let opened = open_model(meaning, start, &mut outside).map_err(|why| why.report(span, sink))?;
     let (whole, pool) = opened;
     let mut leaves = Vec::new();
     let mut tree = composition_tree(whole.clone(), &mut leaves);
@@ -104,7 +105,8 @@ pub(super) fn build_system(
     }
     let mut composing = PartComposer { outside: &mut outside, parts: &parts, names: &names, span };
     let system = composing.compose(&tree, &model.name, sink)?;
-    check_listed(model, system, sink)
+    // The channels of `SYNC` are hidden behind a mapper.
+    if mapper.is_some() { Ok(system) } else { check_listed(model, system, sink) }
 }
 
 /// Returns the system if `SYNC` lists all its communications, or is not written.
@@ -155,14 +157,47 @@ fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Result<(), Reported>
     Ok(())
 }
 
-/// Returns the behaviour of `model` with its outermost compositions opened, and the pool of its terms.
-fn open_model(
+/// Returns the interface of `model`, and its behaviour. A mapper stands between the model and the system: they
+/// synchronise on the channels they have in common, which are hidden. What it says on others is an input of the system,
+/// what it hears an output.
+fn start_of(
     meaning: &TxsMeaning<'_>,
     model: &ModelDef,
+    mapper: Option<&ModelDef>,
+) -> (ModelOutside, ControlState) {
+    let start =
+        |model: &ModelDef, wiring: &ChannelWiring| ControlState::At(model.body, Scope::new(), wiring.clone());
+    let Some(mapper) = mapper else {
+        let outside = ModelOutside::new(meaning.interface, &model.inputs, &model.outputs);
+        let start = start(model, &outside.wiring);
+        return (outside, start);
+    };
+    let own: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
+    let others = |names: &[Name]| -> Vec<Name> {
+        let is_own = |name: &&Name| own.iter().any(|other| other.text == name.text);
+        names.iter().filter(|name| !is_own(name)).cloned().collect()
+    };
+    let (says, hears) = (others(&mapper.outputs), others(&mapper.inputs));
+    let mut outside = ModelOutside::new(meaning.interface, &says, &hears);
+    let mut hidden = BTreeSet::new();
+    for name in own {
+        let sorts = meaning.interface.channels.get(&name.text).cloned().unwrap_or_default();
+        let id = outside.channels.all.push(TxsChannel::new_plain(&name.text, sorts));
+        outside.wiring.insert(&name.text, id);
+        hidden.insert(id);
+    }
+    let (left, right) = (start(model, &outside.wiring), start(mapper, &outside.wiring));
+    let both = ControlState::Parallel(Sharing::Only(hidden.clone()), Box::new(left), Box::new(right));
+    (outside, ControlState::Hide(hidden, Box::new(both)))
+}
+
+/// Returns a behaviour with its outermost compositions opened, and the pool of its terms.
+fn open_model(
+    meaning: &TxsMeaning<'_>,
+    start: ControlState,
     outside: &mut ModelOutside,
 ) -> Result<(ControlState, TermPool), NoPart> {
     let mut stepper = Stepper::new(meaning, &mut outside.channels, 0, meaning.pool.clone());
-    let start = ControlState::At(model.body, Scope::new(), outside.wiring.clone());
     let opened = stepper.open_compositions(start, "")?;
     Ok((opened, stepper.pool))
 }
