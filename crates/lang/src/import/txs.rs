@@ -11,15 +11,19 @@
 //!
 //! A channel is a message with a field per value, `v1`, `v2` and so on. Sequential behaviour becomes a part, parallel
 //! composition becomes meetings of parts (see [`system`](self::system)). Recursion at the end of a sequence returns to
-//! a location; recursion inside of a composition would create processes without bound and is refused.
+//! a location. Recursion inside of a composition is unfolded, without what has ended; if that has no end it would
+//! create processes without bound, and is refused.
 //!
 //! A communication on several channels at once, `A ! 1 | B ? x`, is a message of its own, `A_B`, with the fields of all
 //! of them: `A_v1`, `B_v1`. In a composition the sides agree on the channels they share, and each adds those of its
 //! own. What `HIDE` takes from it, and an `EXIT` that something accepts, are values that only the sides know.
 //!
-//! *Lacks* mappers, communications that are input and output at once, and functions that end for
+//! A mapper is a process beside the model: their common channels are hidden, and its others are those of the system.
+//!
+//! *Lacks* communications that are input and output at once, and functions that end for
 //! other reasons than descending on a part of a value; all of them are refused at their place.
 
+mod channels;
 mod check;
 mod circles;
 mod connect;
@@ -48,6 +52,8 @@ use crate::sink::{FindingSink, Reported};
 
 /// The name under which `--set` chooses one of several models.
 const MODEL: &str = "MODEL";
+/// The name under which `--set` chooses a mapper; without it, a model is read as it is.
+const MAPPER: &str = "MAPPER";
 
 /// Returns whether a text declares a model.
 pub(crate) fn has_model(text: &str) -> bool {
@@ -74,15 +80,43 @@ pub(crate) fn load_torxakis(
     for connection in &spec.connections {
         connect::connection(connection, &words, &interface, &pool, sink);
     }
-    check::check_bounds(&spec, &interface, sink);
+    let growing = check::check_bounds(&spec, &interface, sink);
     let chosen = choose_model(&spec, file, options, sink);
     sink.check()?;
-    let meant = TxsMeaning { spec: &spec, words: &words, interface: &interface, pool: &pool };
-    let mut model = system::build_system(&meant, chosen?, sink)?;
-    for purpose in &spec.purposes {
+    let meant =
+        TxsMeaning { spec: &spec, words: &words, interface: &interface, growing: &growing, pool: &pool };
+    let mapper = choose_mapper(&spec, file, options, sink)?;
+    let mut model = system::build_system(&meant, chosen?, mapper, sink)?;
+    // Purposes are about the channels of the model, which a mapper hides.
+    for purpose in spec.purposes.iter().filter(|_| mapper.is_none()) {
         goal::add_goals(&meant, purpose, &mut model, sink);
     }
     Ok(model)
+}
+
+/// The mapper that `--set MAPPER=name` names, if it names one.
+fn choose_mapper<'s>(
+    spec: &'s Specification,
+    file: FileId,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Result<Option<&'s ModelDef>, Reported> {
+    let Some((_, wanted)) = options.overrides.iter().rev().find(|(name, _)| name == MAPPER) else {
+        return Ok(None);
+    };
+    let found = spec.mappers.iter().find(|mapper| mapper.name.text == *wanted);
+    found.map(Some).ok_or_else(|| {
+        let names: Vec<&str> = spec.mappers.iter().map(|mapper| mapper.name.text.as_str()).collect();
+        sink.error(|| {
+            let message = format!("there is no mapper `{wanted}`");
+            let finding = Diagnostic::new(Code::TxsModel, Span::new(file, 0, 0), message);
+            if names.is_empty() {
+                finding
+            } else {
+                finding.help(format!("there is `{}`", names.join("`, `")))
+            }
+        })
+    })
 }
 
 /// The model to read: the only one, or the one that `--set MODEL=name` names.

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::common::torxakis::{Action, label};
-use crate::common::{files, load_file, load_text, render, root};
-use ioxide_lang::LoadedText;
+use crate::common::{files, load_file, load_text, load_with, render, root};
+use ioxide_lang::{LoadOptions, LoadedText};
 use ioxide_model::code::Code;
 use ioxide_model::concrete;
 use ioxide_model::diag::Severity;
@@ -100,7 +100,7 @@ fn constants_are_set_and_models_chosen_from_outside() {
         let mut sources = Sources::new();
         let file = sources.add("m.txs", text);
         let overrides = overrides.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-        ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::with_overrides(overrides))
+        ioxide_lang::load(&sources, file, &LoadOptions::with_overrides(overrides))
     };
     let code = |loaded: LoadedText| loaded.diagnostics[0].code;
     assert_eq!(code(load(&[])), Code::TxsModel);
@@ -220,7 +220,7 @@ fn functions_along_numbers_are_computed() {
 fn a_condition_that_values_decide_bounds_the_processes() {
     let model = corpus_model("replicas");
     let parts = model.sts.composition.as_ref().expect("of parts").parts.len();
-    assert_eq!(parts, 4, "three counters, and what is left behind the last condition");
+    assert_eq!(parts, 3, "three counters, and nothing behind the last condition");
     let (two, four) = (action("Up", &[2]), action("Up", &[4]));
     assert_eq!(
         after(&model, &[two.clone(), two.clone(), action("Total", &[2, 2]), action("Total", &[3, 0])]),
@@ -476,6 +476,102 @@ fn some_channels_of_a_communication_may_be_hidden() {
 }
 
 #[test]
+fn processes_that_come_and_go_are_read_if_there_are_never_too_many() {
+    let chans = "CHANDEF C ::= A, B, C, D :: Int ENDDEF";
+    let model = |defs: &str, behaviour: &str| {
+        format!("{chans} {defs} MODELDEF M ::= CHAN IN A, B CHAN OUT C, D BEHAVIOUR {behaviour} ENDDEF")
+    };
+    // A process for each input, which ends with its output; the other side asks for one after the other.
+    let server = "PROCDEF server [ A, C :: Int ] () ::= A ? x >-> ( C ! x + 1 ||| server [A, C] () ) ENDDEF";
+    let client = |n: usize| {
+        let (ask, answer) = ("A ? x >-> ".repeat(n), "C ? y >-> ".repeat(n));
+        format!("PROCDEF client [ A, C :: Int ] () ::= {ask} {answer} client [A, C] () ENDDEF")
+    };
+    let (a, c) = (|n| ("A", int(n)), |n| ("C", int(n)));
+    let both = "server [A, C] () |[ A, C ]| client [A, C] ()";
+    let one = loaded_model(&model(&format!("{server} {}", client(1)), both));
+    assert!(can(&one, &[a(1), c(2), a(5), c(6)]) && !can(&one, &[a(1), a(2)]) && !can(&one, &[a(1), c(1)]));
+    let three = loaded_model(&model(&format!("{server} {}", client(3)), both));
+    assert!(can(&three, &[a(1), a(2), a(3), c(3), c(2), c(4), a(1), a(1)]));
+    assert!(!can(&three, &[a(1), a(2), a(3), c(3), c(3)]) && !can(&three, &[a(1), a(2), c(2)]));
+    // Alone, inside of an operator that ends with what it is about, and with a hidden channel of its own each time.
+    for (body, trace, refused) in [
+        (
+            "( A ? x >-> C ! x >-> STOP ) [>> ( B ? y >-> p [A, B, C] () )",
+            vec![a(1), ("B", int(0)), a(2)],
+            c(1),
+        ),
+        (
+            "HIDE [ H :: Int ] IN ( A ? x >-> H ! x ) |[ H ]| ( H ? y >-> C ! y >-> p [A, B, C] () ) NI",
+            vec![a(1), c(1), a(2)],
+            c(1),
+        ),
+        (
+            "( A ? x >-> EXIT ! x ) >>> ACCEPT ? y IN C ! y >-> p [A, B, C] () NI",
+            vec![a(1), c(1), a(2)],
+            c(1),
+        ),
+        ("HIDE [ H ] IN H >-> A ? x >-> p [A, B, C] () NI", vec![a(1), a(1), a(2)], c(1)),
+        ("( A ? x >-> STOP ) ||| ( B ? y >-> p [A, B, C] () )", vec![a(1), ("B", int(0)), a(1)], c(1)),
+    ] {
+        let text = format!("PROCDEF p [ A, B, C :: Int ] () ::= {body} ENDDEF");
+        let text = model(&text, "p [A, B, C] ()");
+        let (sources, loaded) = load_text("m.txs", &text);
+        let findings = render(&sources, &loaded.diagnostics);
+        let Some(model) = loaded.model else {
+            // The last one leaves a process behind whenever it comes back.
+            assert!(body.contains("|||") && findings.contains("without bound"), "{findings}");
+            continue;
+        };
+        assert!(can(&model, &trace) && !can(&model, &[&trace[..], &[refused]].concat()), "{text}");
+    }
+    let (sources, loaded) = load_text("m.txs", &model(server, "server [A, C] ()"));
+    let findings = render(&sources, &loaded.diagnostics);
+    assert!(findings.contains("this call creates a process again and again"), "{findings}");
+    let call = sources.slice(loaded.diagnostics[0].span);
+    assert_eq!(call, "server [A, C] ()", "{findings}");
+}
+
+#[test]
+fn a_mapper_stands_between_the_model_and_the_system() {
+    let text = "CHANDEF C ::= Plus, Minus :: Int; Result :: Int; Sin :: String # Int; Sout :: Int ENDDEF
+        PROCDEF adder [ Plus, Minus, Result :: Int ] (sum :: Int) ::=
+            Plus ? x >-> Result ! sum + x >-> adder [Plus, Minus, Result] (sum + x)
+         ## Minus ? x >-> Result ! sum - x >-> adder [Plus, Minus, Result] (sum - x) ENDDEF
+        MODELDEF Adder ::= CHAN IN Plus, Minus CHAN OUT Result BEHAVIOUR adder [Plus, Minus, Result] (0) ENDDEF
+        PROCDEF map [ Plus, Minus, Result :: Int; Sin :: String # Int; Sout :: Int ] () ::=
+            Plus ? x | Sin ! \"Plus\" ? y [[ x == y ]] >-> map [Plus, Minus, Result, Sin, Sout] ()
+         ## Minus ? x | Sin ! \"Minus\" ? y [[ x == y ]] >-> map [Plus, Minus, Result, Sin, Sout] ()
+         ## Sout ? r | Result ? s [[ r == s ]] >-> map [Plus, Minus, Result, Sin, Sout] () ENDDEF
+        MAPPERDEF Map ::= CHAN IN Plus, Minus, Sout CHAN OUT Result, Sin
+            SYNC { Plus | Sin }, { Minus | Sin }, { Sout | Result }
+            BEHAVIOUR map [Plus, Minus, Result, Sin, Sout] () ENDDEF
+        PURPDEF Goals ::= CHAN IN Plus, Minus CHAN OUT Result GOAL one ::= Plus ! 1 >-> HIT ENDDEF";
+    let load = |overrides: &[(&str, &str)]| {
+        let overrides = overrides.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        load_with("m.txs", text, &LoadOptions::with_overrides(overrides))
+    };
+    let (_, plain) = load(&[]);
+    let plain = plain.model.expect("a model");
+    assert!(can(&plain, &[("Plus", int(3)), ("Result", int(3))]) && plain.sts.goals.len() == 1);
+    let (sources, mapped) = load(&[("MAPPER", "Map")]);
+    let mapped = mapped.model.unwrap_or_else(|| panic!("{}", render(&sources, &mapped.diagnostics)));
+    let names: Vec<(&str, GateKind)> = mapped
+        .sts
+        .gates
+        .iter()
+        .filter(|gate| gate.kind != GateKind::Internal)
+        .map(|gate| (&*gate.name, gate.kind))
+        .collect();
+    assert_eq!(names, [("Sin", GateKind::Input), ("Sout", GateKind::Output)]);
+    let ask = |what: &str, n| ("Sin", vec![Value::str(what), Value::int(n)]);
+    assert!(can(&mapped, &[ask("Plus", 3), ("Sout", int(3)), ask("Minus", 1), ("Sout", int(2))]));
+    assert!(!can(&mapped, &[ask("Plus", 3), ("Sout", int(4))]) && !can(&mapped, &[ask("Times", 3)]));
+    let (_, none) = load(&[("MAPPER", "None")]);
+    assert_eq!(none.diagnostics[0].code, Code::TxsModel);
+}
+
+#[test]
 fn hidden_numbers_are_taken_with_the_job_and_given_back_with_its_result() {
     let model = corpus_model("numbers");
     let (job, result) = (
@@ -687,7 +783,7 @@ fn load_joined(texts: &[&str]) -> (Sources, LoadedText) {
     let files: Vec<FileId> =
         texts.iter().enumerate().map(|(at, text)| sources.add(format!("f{at}.txs"), *text)).collect();
     files[1..].iter().for_each(|&other| sources.join(files[0], other));
-    let loaded = ioxide_lang::load(&sources, files[0], &ioxide_lang::LoadOptions::default());
+    let loaded = ioxide_lang::load(&sources, files[0], &LoadOptions::default());
     (sources, loaded)
 }
 

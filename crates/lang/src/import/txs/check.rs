@@ -3,10 +3,11 @@
 //! The exit of a behaviour is its offer on `EXIT`: nothing, or values of some sorts. Both sides of a composition agree
 //! on it; the behaviour behind `>>>` accepts it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
+use ioxide_model::index::IndexVec;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::term::TermPool;
@@ -47,6 +48,8 @@ pub(super) struct ProcessInterface {
     processes: BTreeMap<String, Vec<usize>>,
     /// The process that each call means.
     pub(super) called: BTreeMap<BehaviourId, usize>,
+    /// True for behaviours that may end with `EXIT`, `HIT` or `MISS`.
+    pub(super) ends: IndexVec<BehaviourId, bool>,
     /// The channels of the text.
     pub(super) channels: BTreeMap<String, Vec<Sort>>,
 }
@@ -74,9 +77,10 @@ pub(super) fn check_specification(
     for (at, process) in spec.processes.iter().enumerate() {
         checker.check_process(at, process);
     }
-    spec.models.iter().for_each(|model| checker.check_model(model));
+    spec.models.iter().chain(&spec.mappers).for_each(|model| checker.check_model(model));
     spec.purposes.iter().for_each(|purpose| checker.check_purpose(purpose));
     interface.called = checker.called;
+    interface.ends = find_ends(spec, &interface);
     interface
 }
 
@@ -126,7 +130,7 @@ fn collect_interface(
             report_twice(sink, "channel", &channel.name);
         }
     }
-    ProcessInterface { signatures, processes, called: BTreeMap::new(), channels }
+    ProcessInterface { signatures, processes, called: BTreeMap::new(), ends: IndexVec::new(), channels }
 }
 
 /// Returns the sorts that `names` denote; an unknown one is reported and read as `int`.
@@ -690,8 +694,14 @@ struct WrittenCall<'s> {
     args: &'s [super::tree::TxsExpr],
 }
 
-/// Refuses processes that would be created without bound, and those that call themselves before anything happens.
-pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, sink: &mut FindingSink) {
+/// Refuses processes that call themselves before anything happens, and returns the calls that may create processes
+/// without bound: their caller is not at its end and may come back to them.
+pub(super) fn check_bounds(
+    spec: &Specification,
+    interface: &ProcessInterface,
+    sink: &mut FindingSink,
+) -> BTreeSet<BehaviourId> {
+    let mut growing = BTreeSet::new();
     let calls: Vec<Vec<ProcessCall>> =
         spec.processes.iter().map(|process| calls_in(spec, interface, process.body)).collect();
     // A process comes back to itself by a call if both are in one component of the graph of calls.
@@ -714,23 +724,45 @@ pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, s
                         .help("put a communication before the call: `Chan >-> process[...](...)`")
                 });
             } else if !call.is_tail && at_all[call.to] == at_all[from] {
-                sink.error(|| {
-                    let message =
-                        format!("process `{name}` would be created again and again here, without bound");
-                    Diagnostic::new(Code::UnboundedProcesses, call.span, message)
-                        .note("the call is inside a composition, so the model would grow without end")
-                        .help(
-                            "let the process call itself at the end of a sequence; write out how many run \
-                             in parallel",
-                        )
-                });
+                growing.insert(call.id);
             }
         }
     }
+    growing
+}
+
+/// Returns for every behaviour whether it may end with `EXIT`, `HIT` or `MISS`, which others may have to wait for.
+fn find_ends(spec: &Specification, interface: &ProcessInterface) -> IndexVec<BehaviourId, bool> {
+    let mut ends: IndexVec<BehaviourId, bool> = IndexVec::new();
+    let of_process = |at: &usize| interface.signatures[*at].exit != BehaviourEnding::Never;
+    // The parts of a behaviour stand before it.
+    for (id, behaviour) in spec.behaviours.iter_enumerated() {
+        let found = match &behaviour.kind {
+            BehaviourKind::Stop => false,
+            BehaviourKind::Prefix(offer, next) => {
+                let is_end = matches!(offer.on, OfferedOn::Exit | OfferedOn::Hit | OfferedOn::Miss);
+                is_end || offer.exit.is_some() || ends[*next]
+            }
+            BehaviourKind::Guard(_, next)
+            | BehaviourKind::Accept(_, next)
+            | BehaviourKind::Let(_, next)
+            | BehaviourKind::Hide(_, next)
+            | BehaviourKind::Enable(_, next)
+            | BehaviourKind::Interrupt(next, _) => ends[*next],
+            BehaviourKind::Choice(all) => all.iter().any(|one| ends[*one]),
+            BehaviourKind::Parallel(_, a, b) => ends[*a] && ends[*b],
+            BehaviourKind::Disable(a, b) => ends[*a] || ends[*b],
+            BehaviourKind::Call { .. } => interface.called.get(&id).is_some_and(of_process),
+            BehaviourKind::Enter { process, .. } => of_process(process),
+        };
+        ends.push(found);
+    }
+    ends
 }
 
 /// A call of a process, with its context.
 struct ProcessCall {
+    id: BehaviourId,
     to: usize,
     /// True if nothing of the caller is left when it is made.
     is_tail: bool,
@@ -783,7 +815,14 @@ fn calls_in(spec: &Specification, interface: &ProcessInterface, body: BehaviourI
                 if let Some(to) = entered.or_else(|| interface.called.get(&id).copied()) {
                     let ProcessWay { is_tail, is_guarded, has_condition } = way;
                     let is_conditional = has_condition && !is_guarded;
-                    found.push(ProcessCall { to, is_tail, is_guarded, is_conditional, span: behaviour.span });
+                    found.push(ProcessCall {
+                        id,
+                        to,
+                        is_tail,
+                        is_guarded,
+                        is_conditional,
+                        span: behaviour.span,
+                    });
                 }
             }
         }

@@ -7,8 +7,8 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::Sort;
 use ioxide_model::term::TermPool;
 
+use super::channels::field_name;
 use super::check::ProcessInterface;
-use super::control::field_name;
 use super::tree::{ConnectDef, FormulaKind, OfferedValue, TxsCodec, TxsExpr};
 use super::typing::{Scope, Typing};
 use super::words::Vocabulary;

@@ -12,7 +12,8 @@ use ioxide_model::index::Idx;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch};
 use ioxide_model::term::{Substitution, Term, TermImport, TermNode, TermPool};
 
-use super::control::{Communication, ControlState, Stepper};
+use super::channels::Communication;
+use super::control::{ControlState, Stepper};
 use super::part::{BuiltPart, PartBuilder, TxsPartMessage};
 use super::system::{ModelOutside, TxsMeaning};
 use super::tree::{BehaviourId, PurposeDef};

@@ -121,10 +121,18 @@ impl TxsReader<'_> {
             "CHANDEF" => self.chan_def(),
             "PROCDEF" => self.proc_def(),
             "STAUTDEF" => self.automaton_def(),
-            "MODELDEF" => self.model_def(),
+            "MODELDEF" => {
+                let model = self.model_def("the name of a model")?;
+                self.spec.models.push(model);
+                Ok(())
+            }
+            "MAPPERDEF" => {
+                let mapper = self.model_def("the name of a mapper")?;
+                self.spec.mappers.push(mapper);
+                Ok(())
+            }
             "PURPDEF" => self.purpose_def(),
             "CNECTDEF" => self.connect_def(),
-            "MAPPERDEF" => self.not_read("MAPPERDEF", "write this mapping in the model, or in `ioxide.toml`"),
             _ => self.report_expected("a definition, such as `PROCDEF`"),
         }
     }
@@ -256,14 +264,6 @@ impl TxsReader<'_> {
         Err(self
             .sink
             .error(|| Diagnostic::new(Code::TxsSyntax, span, format!("expected {what}, found {found}"))))
-    }
-
-    /// Reports a construct that is not supported.
-    fn not_read<T>(&mut self, what: &str, help: &str) -> TxsRead<T> {
-        let span = self.span();
-        Err(self
-            .sink
-            .error(|| Diagnostic::new(Code::TxsNotRead, span, format!("`{what}` is not read")).help(help)))
     }
 
     /// One level deeper.
@@ -482,15 +482,15 @@ impl TxsReader<'_> {
         }
     }
 
-    fn model_def(&mut self) -> TxsRead<()> {
-        let name = self.parse_heading("the name of a model")?;
+    /// Parses a model, or a mapper, which has the same parts.
+    fn model_def(&mut self, what: &str) -> TxsRead<ModelDef> {
+        let name = self.parse_heading(what)?;
         let (inputs, outputs) = self.parse_interface()?;
         let sync = self.parse_sync()?;
         self.expect_word("BEHAVIOUR")?;
         let body = self.parse_behaviour()?;
         self.expect_word("ENDDEF")?;
-        self.spec.models.push(ModelDef { name, inputs, outputs, sync, body });
-        Ok(())
+        Ok(ModelDef { name, inputs, outputs, sync, body })
     }
 
     fn purpose_def(&mut self) -> TxsRead<()> {

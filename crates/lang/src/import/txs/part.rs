@@ -15,15 +15,19 @@ use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, StateVar
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
-use super::control::{
-    ChannelId, ChannelWiring, Communication, ControlAct, ControlState, Stepper, path_of_side,
-};
+use super::channels::{ChannelId, ChannelWiring, Communication};
+use super::control::{ControlAct, ControlState, Stepper, path_of_side};
 use super::tree::BehaviourId;
 use crate::sink::{FindingSink, Reported};
 
 /// The greatest number of compositions of one part. Chosen by feel: a process that makes more has no end, or none that
 /// testing would come to.
 const MAX_PLACES: usize = 5_000;
+/// The same where processes create processes. Chosen by feel, as the depth below: together they are some seconds of
+/// work, and far beyond what people let run in parallel.
+const MAX_GROWN_PLACES: usize = 1_000;
+/// The greatest nesting depth of compositions in which processes create processes.
+const MAX_GROWN_DEPTH: usize = 24;
 /// The greatest number of locations of one part. Chosen by feel: those that are no compositions stand in the text, each
 /// for one way in which the channels are passed on.
 const MAX_ALL_PLACES: usize = 100_000;
@@ -84,8 +88,10 @@ pub(super) struct PartBuilder<'a> {
 /// The reason why there is no part.
 pub(super) enum NoPart {
     TooMany,
-    /// A call that creates processes without bound.
+    /// A call that creates processes without bound before anything happens.
     Endless(Span),
+    /// A call that creates processes without bound, as something happens.
+    Grows(Span),
     /// A communication on inputs and outputs at once.
     BothWays(Span),
     /// The errors of expressions with the values that occur.
@@ -119,8 +125,25 @@ impl<'a> PartBuilder<'a> {
 
     /// Builds the part that starts as `control`.
     pub(super) fn build(mut self, control: ControlState) -> Result<BuiltPart, NoPart> {
-        // Control states are compared in normal form: compositions opened, names stored in variables.
-        // Otherwise one place would be found again and again under other terms.
+        match self.unfold(control) {
+            // What may grow, and was unfolded, is what has no end.
+            Err(NoPart::TooMany | NoPart::Endless(_)) if self.stepper.grown.is_some() => {
+                Err(self.stepper.grown.map_or(NoPart::Broken, NoPart::Grows))
+            }
+            Err(why) => Err(why),
+            Ok(()) => {
+                let used = self.sts.switches.iter().map(|switch| switch.gate).collect();
+                Ok(BuiltPart {
+                    model: Model { pool: self.stepper.pool, sts: self.sts },
+                    said: self.said,
+                    used,
+                })
+            }
+        }
+    }
+
+    /// Adds all locations and switches that `control` leads to, and the variables.
+    fn unfold(&mut self, control: ControlState) -> Result<(), NoPart> {
         let start = self.stepper.open_compositions(control, "")?;
         let mut values = Vec::new();
         let start = self.store_names(start, "", &mut values);
@@ -131,9 +154,7 @@ impl<'a> PartBuilder<'a> {
         while let Some((place, control)) = self.open.pop_front() {
             self.leave(place, &control)?;
         }
-        self.variables(&values)?;
-        let used = self.sts.switches.iter().map(|switch| switch.gate).collect();
-        Ok(BuiltPart { model: Model { pool: self.stepper.pool, sts: self.sts }, said: self.said, used })
+        self.variables(&values)
     }
 
     /// Adds the switches that leave one location.
@@ -204,8 +225,12 @@ impl<'a> PartBuilder<'a> {
         if let Some(&known) = self.places.get(&control) {
             return Ok(known);
         }
-        self.n_compositions += usize::from(!matches!(control, ControlState::Ended | ControlState::At(..)));
-        if self.n_compositions > MAX_PLACES || self.places.len() >= MAX_ALL_PLACES {
+        let depth = depth_of(&control);
+        self.n_compositions += usize::from(depth > 0);
+        // What comes and goes has few places, so one that has no end is found before it has cost much.
+        let most = if self.stepper.grown.is_some() { MAX_GROWN_PLACES } else { MAX_PLACES };
+        let is_too_deep = self.stepper.grown.is_some() && depth > MAX_GROWN_DEPTH;
+        if is_too_deep || self.n_compositions > most || self.places.len() >= MAX_ALL_PLACES {
             return Err(NoPart::TooMany);
         }
         let name = self.place_name(&control);
@@ -386,6 +411,18 @@ fn number_name(known: &mut BTreeMap<String, usize>, name: &str) -> String {
     if *n == 1 { name.to_owned() } else { format!("{name}.{n}") }
 }
 
+/// Returns the nesting depth of compositions.
+fn depth_of(control: &ControlState) -> usize {
+    match control {
+        ControlState::Ended | ControlState::At(..) => 0,
+        ControlState::Hide(_, body) => 1 + depth_of(body),
+        ControlState::Parallel(_, left, right)
+        | ControlState::Enable(left, right)
+        | ControlState::Disable(left, right)
+        | ControlState::Interrupt(left, right) => 1 + depth_of(left).max(depth_of(right)),
+    }
+}
+
 /// Returns the terms of the names in scope.
 fn live(control: &ControlState) -> BTreeSet<Term> {
     let mut found = BTreeSet::new();
@@ -431,6 +468,16 @@ impl NoPart {
                 "this call creates processes without bound, or too many of them",
             )
             .note("its condition is not decided by values that are known when it is made"),
+            Self::Grows(call) => Diagnostic::new(
+                Code::UnboundedProcesses,
+                call,
+                "this call creates a process again and again, without bound",
+            )
+            .note("it is inside a composition that is still there when it is made again")
+            .help(
+                "let the process call itself at the end of a sequence, write out how many run in parallel, or \
+                 let another process bound them",
+            ),
             Self::BothWays(place) => both_ways(place),
             Self::Wrong(findings) => {
                 findings.into_iter().for_each(|finding| sink.push(finding));

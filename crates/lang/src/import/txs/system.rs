@@ -14,12 +14,11 @@ use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, Model, Sts, Switch};
 use ioxide_model::term::{TermPool, VarId};
 
+use super::channels::{ChannelId, ChannelWiring, Channels, Communication, JOINT, Sharing, TxsChannel};
 use super::check::ProcessInterface;
-use super::control::{
-    ChannelId, ChannelWiring, Channels, Communication, ControlState, JOINT, Sharing, Stepper, TxsChannel,
-};
-use super::part::{BuiltPart, ChannelKinds, PartBuilder, TxsPartMessage, both_ways, kind_of};
-use super::tree::{ModelDef, Specification};
+use super::control::{ControlState, Stepper};
+use super::part::{BuiltPart, ChannelKinds, NoPart, PartBuilder, TxsPartMessage, both_ways, kind_of};
+use super::tree::{BehaviourId, ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
 use crate::ast::Name;
@@ -34,6 +33,8 @@ pub(super) struct TxsMeaning<'a> {
     pub(super) spec: &'a Specification,
     pub(super) words: &'a Vocabulary,
     pub(super) interface: &'a ProcessInterface,
+    /// The calls that may create processes without bound.
+    pub(super) growing: &'a BTreeSet<BehaviourId>,
     pub(super) pool: &'a TermPool,
 }
 
@@ -70,29 +71,31 @@ enum CompositionTree {
     Hide(Vec<ChannelId>, Box<CompositionTree>),
 }
 
-/// Builds the system of `model`.
+/// Builds the system of `model`, as `mapper` shows it if there is one.
 pub(super) fn build_system(
     meaning: &TxsMeaning<'_>,
     model: &ModelDef,
+    mapper: Option<&ModelDef>,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let mut outside = ModelOutside::new(meaning.interface, &model.inputs, &model.outputs);
+    let (mut outside, start) = start_of(meaning, model, mapper);
     let span = model.name.span;
-    // Only the outermost composition becomes meetings of parts. One that comes after a step is written out
-    // place by place in its part: the number of parts of a system is fixed.
-    let (tree, leaves, pool) = taken_apart(meaning, model, &mut outside, sink)?;
-    let names = part_names(meaning.spec, &model.name.text, &leaves);
-    let mut parts = Vec::with_capacity(leaves.len());
-    for (at, (leaf, (name, _))) in leaves.into_iter().zip(&names).enumerate() {
-        // Each part works on its own copy of the pool, and the composer brings their terms together. Number 0
-        // is the stepper that took the model apart, hence `at + 1`.
-        let stepper = Stepper::new(meaning, &mut outside.channels, at + 1, pool.clone());
-        let name = if names.len() == 1 { &model.name.text } else { name };
-        match PartBuilder::new(stepper, name, span, &outside.kinds).build(leaf) {
-            Ok(part) => parts.push(part),
-            Err(why) => return Err(why.report(span, sink)),
+    let opened = open_model(meaning, start, &mut outside).map_err(|why| why.report(span, sink))?;
+    let (whole, pool) = opened;
+    let mut leaves = Vec::new();
+    let mut tree = composition_tree(whole.clone(), &mut leaves);
+    let mut names = part_names(meaning.spec, &model.name.text, &leaves);
+    let parts = match build_parts(meaning, model, &mut outside, leaves, &names, &pool) {
+        // A part alone may have no end, and what it is composed with may still bound it.
+        Err(NoPart::Grows(call)) if names.len() > 1 => {
+            tree = CompositionTree::Part(0);
+            names = vec![(model.name.text.clone(), None)];
+            let all = build_parts(meaning, model, &mut outside, vec![whole], &names, &pool);
+            all.map_err(|_| NoPart::Grows(call))
         }
-    }
+        parts => parts,
+    };
+    let parts = parts.map_err(|why| why.report(span, sink))?;
     no_goals(&parts, sink)?;
     // A single part that hides nothing is the system, without variables for its control.
     if let ([part], CompositionTree::Part(_)) = (&*parts, &tree)
@@ -102,7 +105,8 @@ pub(super) fn build_system(
     }
     let mut composing = PartComposer { outside: &mut outside, parts: &parts, names: &names, span };
     let system = composing.compose(&tree, &model.name, sink)?;
-    check_listed(model, system, sink)
+    // The channels of `SYNC` are hidden behind a mapper.
+    if mapper.is_some() { Ok(system) } else { check_listed(model, system, sink) }
 }
 
 /// Returns the system if `SYNC` lists all its communications, or is not written.
@@ -153,19 +157,67 @@ fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Result<(), Reported>
     Ok(())
 }
 
-/// Returns the outermost compositions, the behaviours below them, and the pool of their terms.
-fn taken_apart(
+/// Returns the interface of `model`, and its behaviour. A mapper stands between the model and the system: they
+/// synchronise on the channels they have in common, which are hidden. What it says on others is an input of the system,
+/// what it hears an output.
+fn start_of(
+    meaning: &TxsMeaning<'_>,
+    model: &ModelDef,
+    mapper: Option<&ModelDef>,
+) -> (ModelOutside, ControlState) {
+    let start =
+        |model: &ModelDef, wiring: &ChannelWiring| ControlState::At(model.body, Scope::new(), wiring.clone());
+    let Some(mapper) = mapper else {
+        let outside = ModelOutside::new(meaning.interface, &model.inputs, &model.outputs);
+        let start = start(model, &outside.wiring);
+        return (outside, start);
+    };
+    let own: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
+    let others = |names: &[Name]| -> Vec<Name> {
+        let is_own = |name: &&Name| own.iter().any(|other| other.text == name.text);
+        names.iter().filter(|name| !is_own(name)).cloned().collect()
+    };
+    let (says, hears) = (others(&mapper.outputs), others(&mapper.inputs));
+    let mut outside = ModelOutside::new(meaning.interface, &says, &hears);
+    let mut hidden = BTreeSet::new();
+    for name in own {
+        let sorts = meaning.interface.channels.get(&name.text).cloned().unwrap_or_default();
+        let id = outside.channels.all.push(TxsChannel::new_plain(&name.text, sorts));
+        outside.wiring.insert(&name.text, id);
+        hidden.insert(id);
+    }
+    let (left, right) = (start(model, &outside.wiring), start(mapper, &outside.wiring));
+    let both = ControlState::Parallel(Sharing::Only(hidden.clone()), Box::new(left), Box::new(right));
+    (outside, ControlState::Hide(hidden, Box::new(both)))
+}
+
+/// Returns a behaviour with its outermost compositions opened, and the pool of its terms.
+fn open_model(
+    meaning: &TxsMeaning<'_>,
+    start: ControlState,
+    outside: &mut ModelOutside,
+) -> Result<(ControlState, TermPool), NoPart> {
+    let mut stepper = Stepper::new(meaning, &mut outside.channels, 0, meaning.pool.clone());
+    let opened = stepper.open_compositions(start, "")?;
+    Ok((opened, stepper.pool))
+}
+
+/// Builds the part of each of `leaves`.
+fn build_parts(
     meaning: &TxsMeaning<'_>,
     model: &ModelDef,
     outside: &mut ModelOutside,
-    sink: &mut FindingSink,
-) -> Result<(CompositionTree, Vec<ControlState>, TermPool), Reported> {
-    let mut stepper = Stepper::new(meaning, &mut outside.channels, 0, meaning.pool.clone());
-    let start = ControlState::At(model.body, Scope::new(), outside.wiring.clone());
-    let opened = stepper.open_compositions(start, "").map_err(|why| why.report(model.name.span, sink))?;
-    let mut leaves = Vec::new();
-    let tree = composition_tree(opened, &mut leaves);
-    Ok((tree, leaves, stepper.pool))
+    leaves: Vec<ControlState>,
+    names: &[(String, Option<i64>)],
+    pool: &TermPool,
+) -> Result<Vec<BuiltPart>, NoPart> {
+    let mut parts = Vec::with_capacity(leaves.len());
+    for (at, (leaf, (name, _))) in leaves.into_iter().zip(names).enumerate() {
+        let stepper = Stepper::new(meaning, &mut outside.channels, at + 1, pool.clone());
+        let name = if names.len() == 1 { &model.name.text } else { name };
+        parts.push(PartBuilder::new(stepper, name, model.name.span, &outside.kinds).build(leaf)?);
+    }
+    Ok(parts)
 }
 
 /// Returns how the behaviour is put together, and moves its sequential parts to `leaves`.

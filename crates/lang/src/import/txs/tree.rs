@@ -22,6 +22,8 @@ pub(super) struct Specification {
     pub(super) channels: Vec<ChanDef>,
     pub(super) processes: Vec<ProcDef>,
     pub(super) models: Vec<ModelDef>,
+    /// Mappers between the channels of a model and those of a system.
+    pub(super) mappers: Vec<ModelDef>,
     pub(super) purposes: Vec<PurposeDef>,
     pub(super) connections: Vec<ConnectDef>,
     pub(super) behaviours: ioxide_model::index::IndexVec<BehaviourId, BehaviourTree>,
