@@ -25,9 +25,9 @@ use crate::sink::{FindingSink, Reported};
 const MAX_PLACES: usize = 5_000;
 /// The same where processes create processes. Chosen by feel, as the depth below: together they are some seconds of
 /// work, and far beyond what people let run in parallel.
-const MAX_GROWN_PLACES: usize = 1_000;
+const MAX_GROWN_PLACES: usize = 300;
 /// The greatest nesting depth of compositions in which processes create processes.
-const MAX_GROWN_DEPTH: usize = 24;
+const MAX_GROWN_DEPTH: usize = 12;
 /// The greatest number of locations of one part. Chosen by feel: those that are no compositions stand in the text, each
 /// for one way in which the channels are passed on.
 const MAX_ALL_PLACES: usize = 100_000;
