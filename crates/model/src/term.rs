@@ -22,9 +22,9 @@ mod subst;
 mod walk;
 mod weight;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -193,6 +193,31 @@ impl Pattern {
     pub fn matches(&self, text: &str) -> bool {
         self.whole.is_match(text)
     }
+}
+
+/// The number of compiled patterns that are kept. Chosen by feel: more than the largest model has, and a few megabytes.
+const MAX_KEPT_PATTERNS: usize = 64;
+
+/// Returns `text` compiled such that it matches whole strings.
+///
+/// What was compiled is kept for the next pool: an editor and a repair load nearly the same model many times.
+fn compile_whole(text: &str) -> Result<regex::Regex, BadPattern> {
+    static KEPT: Mutex<BTreeMap<String, regex::Regex>> = Mutex::new(BTreeMap::new());
+    // A panic while it was locked leaves it as it was: every entry is complete.
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = kept().get(text) {
+        return Ok(known.clone());
+    }
+    let compile = |text: &str| regex::Regex::new(text).map_err(|error| BadPattern(error.to_string()));
+    // Checked alone first, so that text such as `a)(b` cannot escape the group below.
+    compile(text)?;
+    let whole = compile(&format!("^(?s:{text})$"))?;
+    let mut kept = kept();
+    if kept.len() >= MAX_KEPT_PATTERNS {
+        kept.clear();
+    }
+    kept.insert(text.to_owned(), whole.clone());
+    Ok(whole)
 }
 
 /// The error that a text is not a regular expression, with the reason.
@@ -490,10 +515,7 @@ impl TermPool {
         if let Some((id, _)) = self.patterns.iter_enumerated().find(|(_, pattern)| &*pattern.text == text) {
             return Ok(id);
         }
-        // Checked alone first, so that text such as `a)(b` cannot escape the group below.
-        regex::Regex::new(text).map_err(|error| BadPattern(error.to_string()))?;
-        let whole =
-            regex::Regex::new(&format!("^(?s:{text})$")).map_err(|error| BadPattern(error.to_string()))?;
+        let whole = compile_whole(text)?;
         Ok(self.patterns.push(Pattern { text: text.into(), whole }))
     }
 

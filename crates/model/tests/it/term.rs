@@ -309,6 +309,21 @@ fn patterns_match_whole_strings_and_bad_ones_say_why() {
     assert!(pool.pattern("a)(b").is_err());
 }
 
+/// Compiled patterns are shared by pools, also when there are more than are kept.
+#[test]
+fn patterns_match_the_same_in_every_pool() {
+    for _ in 0..2 {
+        let mut pool = TermPool::new();
+        for n in 0..150 {
+            let id = pool.pattern(&format!("a{{{n}}}|b")).expect("a pattern");
+            let pattern = pool.pattern_info(id);
+            assert!(pattern.matches(&"a".repeat(n)) && pattern.matches("b"), "{n}");
+            assert!(!pattern.matches(&"a".repeat(n + 1)) && !pattern.matches("bb"), "{n}");
+            assert!(pool.pattern(&format!("a{{{n}}})(b")).is_err(), "{n}");
+        }
+    }
+}
+
 #[test]
 fn data_terms_fold_when_the_constructor_is_known() {
     let mut d = desk();
