@@ -74,13 +74,22 @@ impl<'a> Lowering<'a, '_> {
     /// Gives the requirements of states without transitions to the transitions that lead there: else nothing would
     /// trace to them.
     fn trace_ends(&mut self, items: &'a [ModelItem]) {
+        // By state first, then one walk through the transitions: both may be very many.
+        let mut of_ends: FxHashMap<LocId, Vec<Arc<str>>> = FxHashMap::default();
         for item in items {
             let ItemKind::State(state) = &item.kind else { continue };
             let Some(entry) = self.cx.states.get(&state.name.text) else { continue };
-            let (loc, own) = (entry.item, reqs(&item.meta));
-            if state.transitions.is_empty() && entry.span == state.name.span {
-                let leading = self.sts.switches.iter_mut().filter(|switch| switch.target == loc);
-                leading.for_each(|switch| add_reqs(switch, &own));
+            let own = reqs(&item.meta);
+            if !own.is_empty() && state.transitions.is_empty() && entry.span == state.name.span {
+                of_ends.insert(entry.item, own);
+            }
+        }
+        if of_ends.is_empty() {
+            return;
+        }
+        for switch in self.sts.switches.iter_mut() {
+            if let Some(own) = of_ends.get(&switch.target) {
+                add_reqs(switch, own);
             }
         }
     }
