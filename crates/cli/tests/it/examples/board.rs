@@ -49,8 +49,8 @@ fn what_bob_hears_later_than_alice_was_sent_before() {
     }
 }
 
-/// On a busy machine, messages that cross may come in another order when a smaller run is tried, and it is not accepted:
-/// every campaign finds the failure, and one of four makes it small.
+/// On a busy machine, messages that cross may come in another order when a smaller run is tried, and it is not
+/// accepted: every campaign finds the failure, and one of four makes it small.
 #[test]
 fn a_note_from_a_muted_board_is_found_and_made_small() {
     if !has_program("python3") {
