@@ -23,10 +23,11 @@ pub fn packages(is_measuring: bool) -> &'static [&'static str] {
     if is_measuring { &["--workspace"] } else { &["--workspace", "--exclude", "ioxide-bench"] }
 }
 
-/// Builds the test programs, with the progress of cargo on stderr.
+/// Builds the test programs, with the progress of cargo on stderr. `--tests` leaves out libraries and programs whose
+/// manifest says `test = false`; `--lib` and `--bins` would build them as tests all the same.
 pub fn test_programs(root: &Path, is_measuring: bool) -> Result<Vec<TestProgram>, Problem> {
     let mut command: Command = cargo(root);
-    command.arg("test").args(packages(is_measuring)).args(["--lib", "--bins", "--tests", "--no-run"]);
+    command.arg("test").args(packages(is_measuring)).args(["--tests", "--no-run"]);
     command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     let output = command.output()?;
     if !output.status.success() {
