@@ -102,7 +102,7 @@ impl Sources {
 
     /// Returns the texts that are read as one with `file`, without `file`.
     #[must_use]
-    pub fn joined(&self, file: FileId) -> &[FileId] {
+    pub fn list_joined_files(&self, file: FileId) -> &[FileId] {
         self.joined.get(&file).map_or(&[], Vec::as_slice)
     }
 

@@ -251,12 +251,13 @@ impl ReplayBase {
         if !self.is_plain {
             return None;
         }
-        self.touched(&model.sts, edits).or_else(|| self.meaning.changes_to(&ModelMeaning::new(model)))
+        self.find_changed_places(&model.sts, edits)
+            .or_else(|| self.meaning.changes_to(&ModelMeaning::new(model)))
     }
 
     /// Returns the places of the switches that only the model or the base has; `None` if the edits touch more than
     /// transitions.
-    fn touched(&self, sts: &Sts, edits: &[TextEdit]) -> Option<Vec<ChangedPlace>> {
+    fn find_changed_places(&self, sts: &Sts, edits: &[TextEdit]) -> Option<Vec<ChangedPlace>> {
         let moves = TextMoves::new(edits);
         let mut is_explained = vec![false; moves.edits.len()];
         // The switches of the model that no edit touches, by the place that they had.

@@ -70,7 +70,7 @@ pub(crate) fn load_torxakis(
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
     let mut spec = Specification::default();
-    for &file in std::iter::once(&file).chain(sources.joined(file)) {
+    for &file in std::iter::once(&file).chain(sources.list_joined_files(file)) {
         spec = parse::parse_specification(&sources.file(file).text, file, spec, sink);
     }
     sink.check()?;

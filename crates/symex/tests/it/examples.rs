@@ -169,7 +169,7 @@ fn redis_has_a_fixed_point() {
 }
 
 /// The findings of a model given as text.
-fn loaded(text: &str) -> Model {
+fn load_model(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
     let loaded = load(&sources, file, &LoadOptions::default());
@@ -177,7 +177,7 @@ fn loaded(text: &str) -> Model {
 }
 
 pub fn findings(text: &str) -> Vec<(&'static str, Vec<String>)> {
-    let mut model = loaded(text);
+    let mut model = load_model(text);
     let mut solver = solver();
     let limits = ExploreLimits { max_states: 200, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
@@ -289,7 +289,7 @@ fn a_divisor_that_is_zero_after_waiting_is_not_proved() {
         )
     };
     let is_proved = |text: &str| {
-        let mut model = loaded(text);
+        let mut model = load_model(text);
         let limits = ExploreLimits { max_states: 60, max_depth: u32::MAX };
         let config = ExploreConfig { limits, ..ExploreConfig::default() };
         let mut solver = solver();
