@@ -35,9 +35,9 @@ use ioxide_testgen::tester::fair::InputFair;
 use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
 
+use super::outcome::{outcome_json, verdict};
 use super::rounds;
 use super::tester_choice::{self, ChosenTester};
-use super::{outcome_json, verdict};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::record_folder::RecordFolder;
