@@ -261,41 +261,10 @@ pub(crate) fn connection_config(
     more: &[&str],
     variables: &Variables,
 ) -> Result<ConnectionConfig, ProjectError> {
-    let (place, way, of_kind) = match kind {
-        "stdio" => ("command", "stdio", &[][..]),
-        "tcp" => ("address", "tcp", &["tls"][..]),
-        "model" => ("file", "model", &[][..]),
-        "text" => (own_place(table), "tcp", &protocol::TEXT[..]),
-        "binary" => (own_place(table), "tcp", &protocol::BINARY[..]),
-        "http" => ("url", "tcp", &protocol::HTTP[..]),
-        _ => {
-            let problem = format!("there is no kind of system `{kind}`");
-            return Err(table.wrong_value("kind", &problem).with_nearest(kind, &KINDS));
-        }
-    };
-    if kind == "tcp" && (table.has("inputs") || table.has("outputs")) {
-        return Err(table
-            .wrong_value("kind", "`tcp` is an adapter, which has no `inputs` and `outputs` in this file")
-            .with_help(
-                "for a system with messages of its own write `kind = \"text\"`, `\"binary\"` or `\"http\"`",
-            ));
-    }
-    // A key of another place is no reason to propose `address`.
-    let places: &[&str] = match kind {
-        "text" | "binary" => &["address", "command", "device", "stderr", "pty", "baud"],
-        _ => &[place],
-    };
-    let of_place: &[&str] = match place {
-        "command" if kind != "stdio" => &["pty"],
-        "device" => &["baud"],
-        _ => &[],
-    };
-    if kind == "http" && table.has("command") {
-        return Err(table
-            .wrong_value("command", "a service that is asked by HTTP has no `command`")
-            .with_help("`start = \"...\"` starts it; `{port}` in it and in `url` stands for a free port"));
-    }
-    table.check_keys(&[more, of_kind, &[place], of_place].concat(), &[more, of_kind, places].concat())?;
+    let form = ConnectionForm::of_kind(table, kind)?;
+    reject_keys_of_other_kinds(table, kind)?;
+    form.check_keys(table, kind, more)?;
+    let place = form.place;
     let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read_tls(table)?;
     let mut transport = if place == "address" { AddressKind::from_address(&at) } else { AddressKind::Stream };
@@ -305,11 +274,7 @@ pub(crate) fn connection_config(
         "http" => {
             let url: Url =
                 at.parse().map_err(|error: BadUrl| table.wrong_value(place, &error.to_string()))?;
-            if url.is_encrypted {
-                tls = Some(tls.unwrap_or_default());
-            } else if tls.is_some() {
-                return Err(table.wrong_value("tls", "the url does not begin with `https`"));
-            }
+            tls = tls_of_url(table, &url, tls)?;
             let at = match &url.socket {
                 Some(path) => {
                     transport = AddressKind::UnixSocket;
@@ -321,31 +286,124 @@ pub(crate) fn connection_config(
         }
         _ => (at, ProtocolConfig::Protocol),
     };
-    if tls.is_some() && place != "address" && place != "url" {
-        return Err(table.wrong_value("tls", "only a connection to an `address` is encrypted"));
+    if tls.is_some() {
+        reject_needless_tls(table, place, transport)?;
     }
-    if tls.is_some() && transport == AddressKind::Datagrams {
-        return Err(table.wrong_value("tls", "datagrams cannot be encrypted"));
+    let spec = form.spec_of(table, kind, at, transport)?;
+    Ok(ConnectionConfig { spec, protocol, tls })
+}
+
+/// What a kind of connection has in the project file.
+struct ConnectionForm {
+    /// The key that says where the system is.
+    place: &'static str,
+    /// The beginning of the address of the system, as `--sut` names it.
+    way: &'static str,
+    /// The keys that only this kind has.
+    keys: &'static [&'static str],
+}
+
+impl ConnectionForm {
+    fn of_kind(table: &ProjectTable<'_>, kind: &str) -> Result<Self, ProjectError> {
+        let (place, way, keys) = match kind {
+            "stdio" => ("command", "stdio", &[][..]),
+            "tcp" => ("address", "tcp", &["tls"][..]),
+            "model" => ("file", "model", &[][..]),
+            "text" => (own_place(table), "tcp", &protocol::TEXT[..]),
+            "binary" => (own_place(table), "tcp", &protocol::BINARY[..]),
+            "http" => ("url", "tcp", &protocol::HTTP[..]),
+            _ => {
+                let problem = format!("there is no kind of system `{kind}`");
+                return Err(table.wrong_value("kind", &problem).with_nearest(kind, &KINDS));
+            }
+        };
+        Ok(Self { place, way, keys })
     }
-    if tls.is_some() && transport == AddressKind::UnixSocket {
-        return Err(table.wrong_value("tls", "a Unix socket needs no encryption"));
+
+    /// Refuses keys that are neither those of the kind nor in `more`.
+    fn check_keys(&self, table: &ProjectTable<'_>, kind: &str, more: &[&str]) -> Result<(), ProjectError> {
+        // A key of another place is no reason to propose `address`.
+        let places: &[&str] = match kind {
+            "text" | "binary" => &["address", "command", "device", "stderr", "pty", "baud"],
+            _ => &[self.place],
+        };
+        let of_place: &[&str] = match self.place {
+            "command" if kind != "stdio" => &["pty"],
+            "device" => &["baud"],
+            _ => &[],
+        };
+        let known = [more, self.keys, &[self.place], of_place].concat();
+        table.check_keys(&known, &[more, self.keys, places].concat())
     }
-    let wrong = |error: BadSpec| table.wrong_value(place, &error.to_string());
-    let spec = match (place, transport) {
-        ("command", _) if table.truth("pty")?.unwrap_or(false) => Ok(SutSpec::Terminal(at)),
-        ("command", _) => Ok(SutSpec::Stdio(at)),
-        ("device", _) => Ok(SutSpec::Serial { device: at, baud: baud(table)? }),
-        ("stderr", _) => Ok(SutSpec::ErrorStream(at)),
-        (_, AddressKind::Datagrams) if kind == "tcp" => {
-            return Err(
-                table.wrong_value(place, "an adapter is reached by a stream; `udp:` is for text and binary")
-            );
-        }
-        (_, AddressKind::Datagrams) => host_and_port(at.trim_start_matches("udp:")).map(SutSpec::Udp),
-        (_, AddressKind::UnixSocket) => at.parse(),
-        (_, AddressKind::Stream) => format!("{way}:{at}").parse(),
+
+    /// Returns how the system at `at` is reached.
+    fn spec_of(
+        &self,
+        table: &ProjectTable<'_>,
+        kind: &str,
+        at: String,
+        transport: AddressKind,
+    ) -> Result<SutSpec, ProjectError> {
+        let spec = match (self.place, transport) {
+            ("command", _) if table.truth("pty")?.unwrap_or(false) => Ok(SutSpec::Terminal(at)),
+            ("command", _) => Ok(SutSpec::Stdio(at)),
+            ("device", _) => Ok(SutSpec::Serial { device: at, baud: baud(table)? }),
+            ("stderr", _) => Ok(SutSpec::ErrorStream(at)),
+            (place, AddressKind::Datagrams) if kind == "tcp" => {
+                let problem = "an adapter is reached by a stream; `udp:` is for text and binary";
+                return Err(table.wrong_value(place, problem));
+            }
+            (_, AddressKind::Datagrams) => host_and_port(at.trim_start_matches("udp:")).map(SutSpec::Udp),
+            (_, AddressKind::UnixSocket) => at.parse(),
+            (_, AddressKind::Stream) => format!("{}:{at}", self.way).parse(),
+        };
+        spec.map_err(|error: BadSpec| table.wrong_value(self.place, &error.to_string()))
+    }
+}
+
+/// Refuses keys that show that another kind is meant.
+fn reject_keys_of_other_kinds(table: &ProjectTable<'_>, kind: &str) -> Result<(), ProjectError> {
+    if kind == "tcp" && (table.has("inputs") || table.has("outputs")) {
+        return Err(table
+            .wrong_value("kind", "`tcp` is an adapter, which has no `inputs` and `outputs` in this file")
+            .with_help(
+                "for a system with messages of its own write `kind = \"text\"`, `\"binary\"` or `\"http\"`",
+            ));
+    }
+    if kind == "http" && table.has("command") {
+        return Err(table
+            .wrong_value("command", "a service that is asked by HTTP has no `command`")
+            .with_help("`start = \"...\"` starts it; `{port}` in it and in `url` stands for a free port"));
+    }
+    Ok(())
+}
+
+/// Returns the settings of TLS for a service at `url`, which must be what the url says.
+fn tls_of_url(
+    table: &ProjectTable<'_>,
+    url: &Url,
+    tls: Option<TlsConfig>,
+) -> Result<Option<TlsConfig>, ProjectError> {
+    match tls {
+        _ if url.is_encrypted => Ok(Some(tls.unwrap_or_default())),
+        Some(_) => Err(table.wrong_value("tls", "the url does not begin with `https`")),
+        None => Ok(None),
+    }
+}
+
+/// Refuses TLS where nothing is, or can be, encrypted.
+fn reject_needless_tls(
+    table: &ProjectTable<'_>,
+    place: &str,
+    transport: AddressKind,
+) -> Result<(), ProjectError> {
+    let problem = match transport {
+        _ if place != "address" && place != "url" => "only a connection to an `address` is encrypted",
+        AddressKind::Datagrams => "datagrams cannot be encrypted",
+        AddressKind::UnixSocket => "a Unix socket needs no encryption",
+        AddressKind::Stream => return Ok(()),
     };
-    Ok(ConnectionConfig { spec: spec.map_err(wrong)?, protocol, tls })
+    Err(table.wrong_value("tls", problem))
 }
 
 /// Returns the key at which a system with messages of its own says where it is.

@@ -37,7 +37,8 @@ impl<'t> Translator<'t> {
             Some("cookie") => FieldLocation::Cookie,
             _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
         };
-        let is_needed = node.is_true_at("required") || at == FieldLocation::Path;
+        let is_required = node.is_true_at("required");
+        let is_needed = is_required || at == FieldLocation::Path;
         if !is_needed && SELECTIONS.contains(&plain_name(&wire).as_str()) {
             self.add_note(
                 place,
@@ -52,49 +53,22 @@ impl<'t> Translator<'t> {
         if let Some(style) = node.text_at("style").filter(|style| plain(style)) {
             return Err(LeftOut(format!("the style `{style}` is not written")));
         }
-        let needed_any = self.needs_any;
-        let mut sort = self.translate_schema(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
-        if sort.sort == super::ANY {
-            // Any value at all, and here every value is a text.
-            sort = SortOf::new("string", &[JsonKind::Text]);
-            self.needs_any = needed_any;
-        }
+        let sort = self.parameter_sort(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
         let is_list = sort.sort.starts_with("list<");
         if is_list && node.get("explode") == Some(&SpecNode::Bool(false)) {
             return Err(LeftOut("a list between commas is not written".into()));
         }
-        let item = sort.sort.trim_start_matches("list<").trim_end_matches('>').to_owned();
-        let is_plain = matches!(item.as_str(), "int" | "real" | "string" | "bool") || item.contains("..");
-        let is_enum = self
-            .form
-            .cases
-            .iter()
-            .any(|(case, _)| case.starts_with(&format!("{}_", name::snake_case(&item))));
-        if !(is_plain || is_enum) || is_list && at != FieldLocation::Query {
+        if !self.is_written_plainly(item_sort(&sort.sort)) || is_list && at != FieldLocation::Query {
             return Err(LeftOut("a value that is no plain text is not written here".into()));
         }
-        let is_uuid = self
-            .document
-            .resolve_reference(schema, "")
-            .is_some_and(|(schema, _)| schema.text_at("format") == Some("uuid"));
-        let sort = if at == FieldLocation::Path && is_uuid && !self.rules.is_broken(LOWER_CASE_RULE) {
-            // Many services take an id in other letters for the same, and show it in small ones. One pattern says so:
-            // texts for two are seldom drawn, and the solver takes long for each.
-            SortOf { check: sort.check.with_other_pattern(UUID, LOWER_CASE_UUID), ..sort }
-        } else if is_text_sort(&item, is_list) {
-            sort.with_condition(safe_text_condition(at))
-        } else {
-            sort
-        };
-        let may_miss = !node.is_true_at("required") && at != FieldLocation::Path && !is_list;
-        let is_needed_list = is_list && node.is_true_at("required");
-        let sort = if is_needed_list {
+        let sort = self.sort_that_arrives(sort, schema, at);
+        let sort = if is_list && is_required {
             sort.with_condition(ValueCondition::Says("@.length() > 0".into()))
         } else {
             sort
         };
-        let sort = SortOf { is_nullable: false, ..sort };
-        let (written, check) = sort.optional_sort(may_miss);
+        let may_miss = !is_needed && !is_list;
+        let (written, check) = SortOf { is_nullable: false, ..sort }.optional_sort(may_miss);
         Ok(Some(FieldOf {
             name: taken.fresh_name(&name::field_name(&wire)),
             wire,
@@ -102,6 +76,39 @@ impl<'t> Translator<'t> {
             sort: written,
             check,
         }))
+    }
+
+    /// Returns the sort of the values of a parameter; any value at all is a text here, like every value.
+    fn parameter_sort(&mut self, schema: &'t SpecNode, place: &str, of: &str) -> SortOf {
+        let needed_any = self.needs_any;
+        let sort = self.translate_schema(schema, place, of);
+        if sort.sort != super::ANY {
+            return sort;
+        }
+        self.needs_any = needed_any;
+        SortOf::new("string", &[JsonKind::Text])
+    }
+
+    /// Returns whether a value of this sort is one plain text in a request.
+    fn is_written_plainly(&self, item: &str) -> bool {
+        let is_plain = matches!(item, "int" | "real" | "string" | "bool") || item.contains("..");
+        let prefix = format!("{}_", name::snake_case(item));
+        is_plain || self.form.cases.iter().any(|(case, _)| case.starts_with(&prefix))
+    }
+
+    /// Returns the sort without texts that arrive otherwise than they were sent.
+    fn sort_that_arrives(&self, sort: SortOf, schema: &SpecNode, at: FieldLocation) -> SortOf {
+        let schema = self.document.resolve_reference(schema, "");
+        let is_uuid = schema.is_some_and(|(schema, _)| schema.text_at("format") == Some("uuid"));
+        if at == FieldLocation::Path && is_uuid && !self.rules.is_broken(LOWER_CASE_RULE) {
+            // Many services take an id in other letters for the same, and show it in small ones. One pattern says so:
+            // texts for two are seldom drawn, and the solver takes long for each.
+            SortOf { check: sort.check.with_other_pattern(UUID, LOWER_CASE_UUID), ..sort }
+        } else if sort.sort == "string" {
+            sort.with_condition(safe_text_condition(at))
+        } else {
+            sort
+        }
     }
 
     /// Notes a header that is no field: the credential, or one that the HTTP layer sets.
@@ -160,8 +167,9 @@ fn is_set_by_others(header: &str) -> bool {
     described.iter().chain(&delimiting).any(|name| header.eq_ignore_ascii_case(name))
 }
 
-fn is_text_sort(item: &str, is_list: bool) -> bool {
-    item == "string" && !is_list
+/// Returns the sort of the items of a list; another sort as it is.
+fn item_sort(sort: &str) -> &str {
+    sort.trim_start_matches("list<").trim_end_matches('>')
 }
 
 /// Returns the condition under which a text arrives as it was sent.
