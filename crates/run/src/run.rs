@@ -250,19 +250,8 @@ pub fn run(
         tester.note_free_silence();
     }
     let lag = is_measured.then(|| config.lag.watch());
-    let tolerance = match &pace {
-        // The system has started after it was asked to, however late that was heard.
-        RunPace::Wall(wall) => {
-            Tolerance { start: seconds(wall.time_since(asked)), ..config.tolerance.clone() }
-        }
-        RunPace::Untimed | RunPace::Virtual(_) => Tolerance::default(),
-    };
-    let told = (!tolerance.is_exact()).then(|| record_tolerance(&tolerance));
-    let (run, seed) = (id.run, id.seed);
-    let unconfirmed = setup.adapter.receipt() == InputReceipt::Written;
-    let connections = setup.adapter.connections();
-    let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
-    let has_times = sink.tell(EventKind::RunStarted(started))? > 0;
+    let tolerance = tolerance_of_run(config, &pace, asked);
+    let has_times = tell_start(setup, id, goal, &tolerance, sink)?;
     let monitor = Monitor::with_tolerance(setup.cx, tolerance.clone()).with_relation(config.relation);
     let monitor = monitor.with_wiring(setup.adapter.wiring()).with_paths();
     let mut walk = RunLoop {
@@ -285,23 +274,36 @@ pub fn run(
     }
     // A method of testing may say more about a failure than the monitor.
     let finding = tester.finding(walk.setup.cx, &walk.knowledge.trace);
-    let end = match ended {
-        LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.knowledge.pass_or_inconclusive(reason),
-        LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => {
-            walk.knowledge.is_goal_missed = true;
-            RunEnd::Verdict(Verdict::Inconclusive, reason)
-        }
-        LoopEnd::Stopped(TesterStop::Inconclusive(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
-        LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
-        LoopEnd::Broken(broken) => walk.break_down(&broken)?,
-        LoopEnd::Trouble(error) if error.is_interruption() => RunEnd::Interrupted,
-        LoopEnd::Outside(seen) => RunEnd::Verdict(Verdict::Inconclusive, walk.outside_objective(&seen)),
-        LoopEnd::Trouble(error) => RunEnd::Error(error),
-        LoopEnd::Interrupted => RunEnd::Interrupted,
-    };
+    let end = walk.judge_end(ended, finding.as_ref())?;
     let mut result = walk.finish(end, finding.as_ref(), id)?;
     result.spent = result.spent.filled_up_to(asked.elapsed());
     Ok(result)
+}
+
+/// Returns how far times may be off in a run whose start was asked for at `asked`.
+fn tolerance_of_run(config: &RunConfig, pace: &RunPace, asked: Instant) -> Tolerance {
+    match pace {
+        // The system has started after it was asked to, however late that was heard.
+        RunPace::Wall(wall) => {
+            Tolerance { start: seconds(wall.time_since(asked)), ..config.tolerance.clone() }
+        }
+        RunPace::Untimed | RunPace::Virtual(_) => Tolerance::default(),
+    }
+}
+
+/// Tells that a run has begun; returns whether events have times.
+fn tell_start(
+    setup: &RunSetup<'_, '_>,
+    RunId { run, seed }: RunId,
+    goal: String,
+    tolerance: &Tolerance,
+    sink: &EventSink<'_>,
+) -> io::Result<bool> {
+    let tolerance = (!tolerance.is_exact()).then(|| record_tolerance(tolerance));
+    let unconfirmed = setup.adapter.receipt() == InputReceipt::Written;
+    let connections = setup.adapter.connections();
+    let started = RunStarted { run, seed, goal, tolerance, unconfirmed, connections };
+    Ok(sink.tell(EventKind::RunStarted(started))? > 0)
 }
 
 /// A run under way: the system and the specification, and what is known, when, what was told and what is pending.
@@ -701,6 +703,26 @@ impl RunLoop<'_, '_, '_> {
         };
         self.telling.sink.tell(EventKind::Verdict(told))?;
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
+    }
+
+    /// Returns what the end of the loop says about the system.
+    fn judge_end(&mut self, ended: LoopEnd, finding: Option<&MethodFinding>) -> io::Result<RunEnd> {
+        Ok(match ended {
+            LoopEnd::Stopped(TesterStop::GoalMet(reason)) => self.knowledge.pass_or_inconclusive(reason),
+            LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => {
+                self.knowledge.is_goal_missed = true;
+                RunEnd::Verdict(Verdict::Inconclusive, reason)
+            }
+            LoopEnd::Stopped(TesterStop::Inconclusive(reason)) => {
+                RunEnd::Verdict(Verdict::Inconclusive, reason)
+            }
+            LoopEnd::Outside(seen) => RunEnd::Verdict(Verdict::Inconclusive, self.outside_objective(&seen)),
+            LoopEnd::Forbidden(forbidden) => self.fail(&forbidden, finding)?,
+            LoopEnd::Broken(broken) => self.break_down(&broken)?,
+            LoopEnd::Trouble(error) if error.is_interruption() => RunEnd::Interrupted,
+            LoopEnd::Trouble(error) => RunEnd::Error(error),
+            LoopEnd::Interrupted => RunEnd::Interrupted,
+        })
     }
 
     /// Reports the end of the run and returns its result.

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "external")]
 mod channel;
+pub mod check;
 #[cfg(feature = "external")]
 pub mod disturbed;
 #[cfg(feature = "external")]

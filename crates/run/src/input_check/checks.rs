@@ -7,7 +7,7 @@ use ioxide_model::sts::Model;
 use ioxide_record::event::Explanation;
 use ioxide_testgen::purpose::WhyUnreached;
 use ioxide_wire::adapter::AdapterError;
-use ioxide_wire::adapter::selftest::{CheckState, SelfTestCheck};
+use ioxide_wire::adapter::check::{CheckState, SelfTestCheck};
 
 use super::{DifferingReplies, InputChecks, InputResult, SentCheck};
 

@@ -331,67 +331,13 @@ impl Tester for ReplayTester {
                 PlannedMove::SendAfter(wait, input) => (Some(wait.clone()), input.clone()),
                 PlannedMove::Send(input) => (None, input.clone()),
             };
-            let mut bound = bind_references(
-                cx.pool,
-                cx.sts,
-                &input.label,
-                &input.references,
-                &self.inputs,
-                trace,
-                ReplyOrder::AsRecorded,
-            );
-            // Of what happens at once, a reply may have come before an input that it followed when the plan was
-            // recorded.
-            if bound.is_none() && self.awaited == (self.at, MAX_LOOKS_FOR_REPLY) {
-                bound = bind_references(
-                    cx.pool,
-                    cx.sts,
-                    &input.label,
-                    &input.references,
-                    &self.inputs,
-                    trace,
-                    ReplyOrder::Any,
-                );
+            match self.give(cx, monitor, trace, wait, &input) {
+                Ok(planned) => return planned,
+                Err(why) if self.unmentioned == Unmentioned::Stop => {
+                    return TesterMove::Stop(TesterStop::Inconclusive(why));
+                }
+                Err(_) => self.is_left_out = true,
             }
-            // The references are bound before the specification is asked: whether an input is accepted depends on its
-            // values.
-            let number = input.number;
-            let why = match (wait, bound) {
-                (Some(wait), Some(label)) => {
-                    self.inputs.insert(number, trace.len());
-                    (self.is_left_out, self.has_looked) = (false, false);
-                    return TesterMove::StimulateAfter(wait, label);
-                }
-                (None, Some(label)) if monitor.accepts(cx, &label) => {
-                    self.inputs.insert(number, trace.len());
-                    self.given = Some(Given { before: trace.len(), label: label.clone() });
-                    (self.is_left_out, self.has_looked) = (false, false);
-                    return TesterMove::Stimulate(label);
-                }
-                // What is under way is settled first.
-                (None, _) if monitor.under_way() > 0 => {
-                    self.at -= 1;
-                    return TesterMove::Observe;
-                }
-                // A reply that it needs may come later than it did when the plan was recorded. The position goes back,
-                // so that the same input is bound again after the look.
-                (_, None) if self.is_reply_possible(cx, monitor) && self.may_await_reply() => {
-                    self.at -= 1;
-                    self.take_next_look();
-                    return TesterMove::Observe;
-                }
-                (_, Some(label)) => format!("{} is not possible here this time", label.show(cx.pool, cx.sts)),
-                (_, None) => {
-                    let label = input.label.show(cx.pool, cx.sts);
-                    let missing = input.references.iter().map(|reference| reference.show(cx.pool, cx.sts));
-                    let missing: Vec<String> = missing.collect();
-                    format!("no value for {label}: the replies lack {}", missing.join(", or "))
-                }
-            };
-            if self.unmentioned == Unmentioned::Stop {
-                return TesterMove::Stop(TesterStop::Inconclusive(why));
-            }
-            self.is_left_out = true;
         }
         // What came in another order than when the plan was recorded may still be to come.
         if self.last_looks < MAX_LAST_LOOKS && is_output_due(cx, monitor) {
@@ -409,6 +355,67 @@ fn is_output_due(cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
 }
 
 impl ReplayTester {
+    /// Returns the move that gives an input of the plan, or a look if something must come before it; an error says why
+    /// the input cannot be given.
+    fn give(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        monitor: &Monitor,
+        trace: &Trace,
+        wait: Option<Rational>,
+        input: &PlannedInput,
+    ) -> Result<TesterMove, String> {
+        // The references are bound before the specification is asked: whether an input is accepted depends on its
+        // values.
+        match (wait, self.bind(cx, trace, input)) {
+            (Some(wait), Some(label)) => {
+                self.note_given(input, trace);
+                Ok(TesterMove::StimulateAfter(wait, label))
+            }
+            (None, Some(label)) if monitor.accepts(cx, &label) => {
+                self.note_given(input, trace);
+                self.given = Some(Given { before: trace.len(), label: label.clone() });
+                Ok(TesterMove::Stimulate(label))
+            }
+            // What is under way is settled first.
+            (None, _) if monitor.under_way() > 0 => {
+                self.at -= 1;
+                Ok(TesterMove::Observe)
+            }
+            // A reply that it needs may come later than it did when the plan was recorded. The position goes back,
+            // so that the same input is bound again after the look.
+            (_, None) if self.is_reply_possible(cx, monitor) && self.may_await_reply() => {
+                self.at -= 1;
+                self.take_next_look();
+                Ok(TesterMove::Observe)
+            }
+            (_, Some(label)) => {
+                Err(format!("{} is not possible here this time", label.show(cx.pool, cx.sts)))
+            }
+            (_, None) => {
+                let label = input.label.show(cx.pool, cx.sts);
+                let missing = input.references.iter().map(|reference| reference.show(cx.pool, cx.sts));
+                let missing: Vec<String> = missing.collect();
+                Err(format!("no value for {label}: the replies lack {}", missing.join(", or ")))
+            }
+        }
+    }
+
+    /// Returns the input with the values that the replies of this run gave; `None` if one is missing.
+    fn bind(&self, cx: &mut Ctx<'_>, trace: &Trace, input: &PlannedInput) -> Option<Label> {
+        let PlannedInput { label, references, .. } = input;
+        let bind_in = |order| bind_references(cx.pool, cx.sts, label, references, &self.inputs, trace, order);
+        let bound = bind_in(ReplyOrder::AsRecorded);
+        // Of what happens at once, a reply may have come before an input that it followed when the plan was recorded.
+        let was_awaited = self.awaited == (self.at, MAX_LOOKS_FOR_REPLY);
+        bound.or_else(|| was_awaited.then(|| bind_in(ReplyOrder::Any)).flatten())
+    }
+
+    fn note_given(&mut self, input: &PlannedInput, trace: &Trace) {
+        self.inputs.insert(input.number, trace.len());
+        (self.is_left_out, self.has_looked) = (false, false);
+    }
+
     /// Repeats an input that an output of the system preceded, so that it was not given; the observation need not be
     /// looked for later.
     fn give_again(&mut self, trace: &Trace) {

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::sts::{GateKind, Model};
 
+use super::check::{CheckState, SelfTestCheck};
 use super::managed::{TryResult, patiently};
 use super::process::SystemProcess;
 use super::remote::{
@@ -39,37 +40,6 @@ const LISTEN: Duration = Duration::from_millis(50);
 const LAST_BREATH: Duration = Duration::from_millis(500);
 /// Outputs after one input that are looked at. Chosen by feel: it ends an adapter that never stops speaking.
 const MAX_OUTPUTS: usize = 100;
-
-/// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckState {
-    /// The adapter did as it should.
-    Ok,
-    /// The adapter did not do as it should.
-    Failed,
-    /// The check could not be made.
-    Skipped,
-    /// The result may be right or wrong; a person should look.
-    Odd,
-}
-
-/// One check of a self-test.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SelfTestCheck {
-    /// The name of the check.
-    pub name: String,
-    /// The result of the check.
-    pub state: CheckState,
-    /// The observation that was made, or the reason why the check was skipped.
-    pub note: String,
-}
-
-impl SelfTestCheck {
-    /// Returns the check called `name`.
-    pub fn new(name: &str, state: CheckState, note: String) -> Self {
-        Self { name: name.to_owned(), state, note }
-    }
-}
 
 /// Tests the adapter that `spec` names. Its messages are compared with those of `model`; without one, it gets an input
 /// of every kind it declares.

@@ -12,7 +12,8 @@ use ioxide_run::input_check::{check_inputs, show_time};
 use ioxide_run::run::{RunConfig, RunSetup};
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Tolerance};
-use ioxide_wire::adapter::selftest::{CheckState, SelfTestCheck, plain_inputs};
+use ioxide_wire::adapter::check::{CheckState, SelfTestCheck};
+use ioxide_wire::adapter::selftest::plain_inputs;
 use ioxide_wire::adapter::{Adapter, RemoteConnection};
 
 use crate::exit::CliError;
