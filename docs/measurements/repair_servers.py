@@ -4,11 +4,13 @@
 
 Needs redis-server, memcached and mosquitto. For every damage, default campaigns with different seeds are recorded
 against the server; `ioxide repair` then gets three proposals. A proposal counts if its text is that of the undamaged
-model. A damage that no campaign notices is said to be unnoticed.
+model, up to the order of updates, which happen at once, and to `m[k] = v` for `m = m.with(k, v)`. A damage that no
+campaign notices is said to be unnoticed.
 """
 
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +46,28 @@ SERVERS = [
 ]
 
 
+def parts_at_commas(text):
+    """Returns the parts of a text between the commas that stand in no brackets."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [" ".join(part.split()) for part in parts if part.strip()]
+
+
+def meaning(text):
+    """Returns a text in which the updates of each transition have one order and one form."""
+
+    def in_order(block):
+        updates = [re.sub(r"^(\w+)\[(\w+)\] = (.*)$", r"\1 = \1.with(\2, \3)", it) for it in parts_at_commas(block[1])]
+        return "{ " + ", ".join(sorted(updates)) + " }"
+
+    return re.sub(r"\{(\s*\w+(?:\[\w+\])? = [^{}]*)\}", in_order, text).split()
+
+
 def measure(ioxide, folder, model, sut, old, new):
     """Returns the rank of the original among the proposals, or why there is none, and the seconds of the repair."""
     with tempfile.TemporaryDirectory() as place:
@@ -72,7 +96,7 @@ def measure(ioxide, folder, model, sut, old, new):
             shutil.copy(place / model, copy)
             subprocess.run(["patch", "-s", model], cwd=copy, input=proposal["diff"], text=True, check=True)
             subprocess.run([ioxide, "fmt", model], cwd=copy, capture_output=True)
-            if (copy / model).read_text().split() == text.split():
+            if meaning((copy / model).read_text()) == meaning(text):
                 return str(rank), seconds, proposal["reason"]
         return "missed", seconds, " | ".join(proposal["reason"] for proposal in proposals)
 
