@@ -12,6 +12,8 @@
 //! - A symbol may be an input and an output. The location decides the direction of a transition: inputs and outputs
 //!   alternate, and the first is an input.
 //! - Types are `int` (also under other names, such as `uid`) and `double`.
+//! - `a[next]b` says that `b` is the successor of `a`, `b == a + 1`. `a[in_win]b` says that it lies in a window, whose
+//!   size the file does not have: such guards are refused.
 //!
 //! The automaton is turned into the tree that the parser of `*.iox` files builds, so names
 //! and types are checked there. Places are those of the XML elements.
@@ -455,6 +457,10 @@ impl RalibReader<'_> {
     /// Returns the assignments of a transition as pairs of register and value, both as text.
     fn read_assignments(&mut self, node: Xml<'_>) -> Result<Vec<(String, String)>, Reported> {
         let mut found = Vec::new();
+        // RALib ignores one at this place, but whoever wrote it expects its effect.
+        if let Some(stray) = child_named(node, "assign") {
+            return Err(self.report_bad(stray, "`assign` must be in the element `assignments`".into()));
+        }
         for assign in elements_of(node, "assignments", "assign") {
             let to = self.require_attribute(assign, "to")?;
             found.push((to, assign.text().unwrap_or("").trim().to_owned()));
@@ -484,7 +490,7 @@ impl RalibReader<'_> {
         span: Span,
         names: &FxHashMap<String, String>,
     ) -> Result<Expr, Reported> {
-        let renamed = rename_words(text, names);
+        let renamed = replace_successors(&rename_words(text, names));
         let lexed = lex(&renamed);
         let mut findings = FindingSink::default();
         let mut parser = Parser::new(&renamed, self.file, &lexed, &mut findings).placed_at(span);
@@ -501,9 +507,7 @@ impl RalibReader<'_> {
                 span,
                 format!("`{shown}` is not an expression that can be read"),
             )
-            .help(
-                "guards compare registers, parameters, constants and numbers, joined with `&&`, `||` and `!`",
-            ),
+            .help(expression_help(text)),
         ))
     }
 }
@@ -521,6 +525,36 @@ fn rename_words(text: &str, names: &FxHashMap<String, String>) -> String {
         names.get(word).map_or(word, String::as_str)
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns `text`, a row of words, with comparisons in place of `[next]` and `[!next]`.
+fn replace_successors(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let parts = words.split_inclusive(|word| matches!(*word, "&&" | "||"));
+    parts.map(|part| replace_successor(&part.join(" "))).collect::<Vec<_>>().join(" ")
+}
+
+/// Replaces the relation of one comparison: `a [ next ] b` is `a + 1 == b`.
+fn replace_successor(part: &str) -> String {
+    // In a chain, the sum would be an operand of the other relation too. RALib has no chains, so they stay and are
+    // refused.
+    if part.contains(['<', '>', '=']) || part.matches("next ]").count() > 1 {
+        return part.to_owned();
+    }
+    part.replace("[ next ]", "+ 1 ==").replace("[ ! next ]", "+ 1 !=")
+}
+
+/// Says what an expression is, or why a known relation is not read.
+fn expression_help(text: &str) -> &'static str {
+    let words: String = text.split_whitespace().collect();
+    if words.contains("[in_win]") || words.contains("[!in_win]") {
+        return "the file does not say how large the window is; write its bounds: `a < b && b < a + 100`";
+    }
+    if words.contains("random()") {
+        return "write `__fresh__` for a new value that is sent";
+    }
+    "guards compare registers, parameters, constants and numbers (`==`, `!=`, `<`, `>`, `[next]`), joined with `&&`, \
+     `||` and `!`"
 }
 
 /// Returns the first child element of this name.

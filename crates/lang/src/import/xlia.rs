@@ -20,8 +20,10 @@
 //! gets a number. A value received at an unsigned type is not negative. A transition with neither input nor output is
 //! internal.
 //!
+//! A rational field that is only received in whole variables is whole: no other value is accepted.
+//!
 //! *Builds* the same tree as the parser of `*.iox` files, so names, types and everything behind them are
-//! handled once. *Lacks* several machines, arrays, and statements other than these.
+//! handled once. *Lacks* several machines, structures, arrays, quantifiers, and statements other than these.
 
 mod body;
 
@@ -98,6 +100,8 @@ struct XliaMachine {
     labels: BTreeSet<String>,
     /// Initial values, by variable.
     init: Vec<(Name, Expr)>,
+    /// What is received: the port, the number of the field, and the variable.
+    received: Vec<(String, usize, String)>,
 }
 
 /// A port: a message whose fields need no names.
@@ -136,16 +140,20 @@ impl XliaReader<'_> {
         self.heading()?;
         self.parser.eat_word("timed");
         self.expect_word("system")?;
+        self.skip_kind()?;
         self.parser.expect_name("the name of the system")?;
         self.parser.expect(TokenKind::OpenBrace)?;
-        self.section_name()?;
-        if !self.parser.eat_word("lifeline") {
+        loop {
+            let section = self.section_name()?;
+            if matches!(section.as_str(), "composite" | "machine") {
+                break;
+            }
+            self.parse_section(&section)?;
+        }
+        if !self.parser.eat_word("lifeline") || self.parser.at_word("statemachine") {
             self.expect_word("statemachine")?;
         }
-        if self.parser.eat(TokenKind::Lt) {
-            self.parser.expect_name("a kind of machine")?;
-            self.parser.expect(TokenKind::Gt)?;
-        }
+        self.skip_kind()?;
         let name = self.parser.expect_name("the name of the state machine")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         while self.parser.is_at(TokenKind::At) {
@@ -177,6 +185,15 @@ impl XliaReader<'_> {
         self.parser.expect(TokenKind::Number)?;
         self.parser.expect(TokenKind::Gt)?;
         self.parser.expect(TokenKind::Colon)?;
+        Ok(())
+    }
+
+    /// Skips `< kind >`, which matters to several machines only.
+    fn skip_kind(&mut self) -> ParseResult<()> {
+        if self.parser.eat(TokenKind::Lt) {
+            self.parser.expect_name("a kind of machine")?;
+            self.parser.expect(TokenKind::Gt)?;
+        }
         Ok(())
     }
 
@@ -217,7 +234,8 @@ impl XliaReader<'_> {
     /// A port, a variable, a clock or a constant.
     fn declaration(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
-        if self.parser.eat_word("port") {
+        while self.parser.eat_word("public") || self.parser.eat_word("private") {}
+        if self.parser.at_word("port") || self.parser.at_word("input") || self.parser.at_word("output") {
             self.port(start)?;
         } else if self.parser.eat_word("var") {
             self.parse_var(start)?;
@@ -245,14 +263,18 @@ impl XliaReader<'_> {
         Ok(())
     }
 
-    /// `port input Name( type , type name )`
+    /// `port input Name( type , type name )`, also `input port`
     fn port(&mut self, start: Span) -> ParseResult<()> {
+        let is_port_first = self.parser.eat_word("port");
         let direction = if self.parser.eat_word("input") {
             DirectionDecl::Input
         } else {
             self.expect_word("output")?;
             DirectionDecl::Output
         };
+        if !is_port_first {
+            self.expect_word("port")?;
+        }
         let name = self.parser.expect_name("the name of a port")?;
         let (mut types, mut names) = (Vec::new(), Vec::new());
         if self.parser.eat(TokenKind::OpenParen) {
@@ -280,14 +302,20 @@ impl XliaReader<'_> {
         Ok(())
     }
 
-    /// `var int x`, `var clock urational cl`
+    /// `var int x`, `var clock urational cl`, `var clock< urational > cl`
     fn parse_var(&mut self, start: Span) -> ParseResult<()> {
         let is_clock = self.parser.eat_word("clock");
         // A point in time that is kept is a number like others.
-        if self.parser.at_word("time") && self.parser.kind_after(1) == TokenKind::Name {
+        let is_time = self.parser.at_word("time")
+            && matches!(self.parser.kind_after(1), TokenKind::Name | TokenKind::Lt);
+        if is_time {
             self.parser.bump();
         }
+        let has_brackets = (is_clock || is_time) && self.parser.eat(TokenKind::Lt);
         let ty = self.parse_type()?.ty;
+        if has_brackets {
+            self.parser.expect(TokenKind::Gt)?;
+        }
         let name = self.parser.expect_name("the name of a variable")?;
         if is_clock {
             self.machine.clocks.push(name.text.clone());
@@ -338,7 +366,7 @@ impl XliaReader<'_> {
 
     /// Reads `connect< env >{ input In; output Out; }`; the peer does not matter to one machine.
     fn parse_connections(&mut self) -> ParseResult<()> {
-        while self.parser.eat_word("connect") {
+        while self.parser.eat_word("connect") || self.parser.eat_word("connector") {
             if self.parser.eat(TokenKind::Lt) {
                 self.parser.expect_name("`env`")?;
                 self.parser.expect(TokenKind::Gt)?;
@@ -367,7 +395,7 @@ impl XliaReader<'_> {
             let fields = (1..).zip(&port.types).map(|(n, typed)| FieldDecl {
                 docs: Vec::new(),
                 name: Name { text: self.field_name(&port.name.text, n, &ports), span: typed.ty.span },
-                ty: typed.ty.clone(),
+                ty: self.field_type(&port.name.text, n, typed),
             });
             let message =
                 MessageDecl { direction: port.direction, name: port.name.clone(), fields: fields.collect() };
@@ -389,6 +417,21 @@ impl XliaReader<'_> {
             self.push(ItemKind::State(state), span);
         }
         self.machine.items
+    }
+
+    /// Returns the type of field number `n` of a port: `int` for a rational one that is only received in whole variables.
+    fn field_type(&self, port: &str, n: usize, typed: &XliaType) -> Type {
+        let named = |ty: &Type, name: &str| matches!(&ty.kind, TypeKind::Named(known) if known == name);
+        let is_whole = |var: &String| {
+            self.machine.vars.iter().any(|known| known.name.text == *var && named(&known.ty, "int"))
+        };
+        let received = self.machine.received.iter().filter(|(to, at, _)| to == port && *at == n);
+        let mut vars = received.map(|(_, _, var)| var).peekable();
+        // Where it is received in both sorts of variables, the checker of types says so.
+        if named(&typed.ty, "real") && vars.peek().is_some() && vars.all(is_whole) {
+            return Type { kind: TypeKind::Named("int".into()), span: typed.ty.span };
+        }
+        typed.ty.clone()
     }
 
     /// Returns the name of field number `n` of a port: its own, or `pn`, with underscores added while a variable or

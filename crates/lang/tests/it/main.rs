@@ -12,6 +12,7 @@ mod layout;
 mod lowering;
 mod machines;
 mod public_data;
+mod ralib;
 mod reported;
 mod shared;
 mod systems;

@@ -164,3 +164,64 @@ timed system S { @composite: lifeline M {
     let limit = model.sts.vars.iter().find(|var| &*model.pool.var_info(var.var).name == "LIMIT");
     assert!(limit.is_some_and(|var| var.init.is_none()), "a constant without a value is unknown");
 }
+
+/// A system behind a machine of kinds, brackets and second names, as generated files are written, and a rational field
+/// that is received in a whole variable only.
+#[test]
+fn other_spellings_are_the_same_machine() {
+    let text = "@xlia< system , 1.0 >:
+timed system< and > S {
+@property: const int EXTRA = 12;
+@machine: lifeline statemachine< or > M {
+    @property:
+        public input port Wash( urational duration ); output port Start( urational total ); private input port Stop;
+        var time uinteger kept; var clock< urational > cl; var time< urational > since;
+    @region:
+        state< initial > idle \"idle_q0\" {
+            transition wash --> busy { input Wash( kept ); cl = 0; }
+            transition --> idle { input Stop; }
+        }
+        state busy {
+            transition --> idle { guard ( 30 <= kept <= 120 && cl == kept + EXTRA ); output Start( kept + EXTRA ); }
+            transition --> idle { input Stop; }
+        }
+    @com:
+        connector< env > { input M->Wash; } connector< env > { output M->Start; }
+} }";
+    let (sources, loaded) = loaded(text);
+    let Some(model) = loaded.model else { panic!("{}", render(&sources, &loaded.diagnostics)) };
+    let (sts, pool) = (&model.sts, &model.pool);
+    let switches = sts.switches.iter().map(|switch| {
+        let gate = &sts.gates[switch.gate];
+        let sorts = gate.fields.iter().map(|&field| pool.show_sort(model.field_sort(field)).to_string());
+        let sorts: Vec<String> = sorts.collect();
+        format!("{}: {}({}) [{}]", switch.label, gate.name, sorts.join(", "), pool.show(switch.guard))
+    });
+    insta::assert_snapshot!(switches.collect::<Vec<_>>().join("\n"));
+    assert_eq!(&*sts.locations[sts.initial].name, "idle");
+}
+
+/// A field that is received in a whole variable at one place and in a rational one at another has no sort of both.
+#[test]
+fn a_field_has_one_sort() {
+    let text = "@xlia< system , 1.0 >:
+timed system S { @composite: statemachine M {
+    @public: port input In( rational );
+    @private: var int whole; var rational exact;
+    @region:
+        state< start > a { transition t --> b { input In( whole ); } }
+        state b { transition u --> a { input In( exact ); } }
+} }";
+    let (_, loaded) = loaded(text);
+    let said: Vec<&str> = loaded.diagnostics.iter().map(|finding| finding.message.as_str()).collect();
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+/// Nothing that the reader leaves out changes what is allowed: what it cannot express is refused.
+#[test]
+fn conditions_on_start_values_are_refused() {
+    let text = MACHINE.replacen("sum := 0;", "sum := 0; guard( x < 42 );", 1);
+    let (_, loaded) = loaded(&text);
+    assert!(loaded.model.is_none());
+    assert_eq!(loaded.diagnostics[0].message, "a condition on unknown start values is not supported");
+}

@@ -32,12 +32,15 @@ impl XliaReader<'_> {
         if self.parser.eat(TokenKind::Lt) {
             // Only `start` matters; other kinds of states are read and dropped.
             while self.parser.is_at(TokenKind::Name) {
-                is_start |= self.parser.expect_name("a kind of state")?.text == "start";
+                let kind = self.parser.expect_name("a kind of state")?.text;
+                is_start |= matches!(kind.as_str(), "start" | "initial");
                 while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Bar) {}
             }
             self.parser.expect(TokenKind::Gt)?;
         }
         let name = self.parser.expect_name("the name of a state")?;
+        // A second name, for people.
+        self.parser.eat(TokenKind::Str);
         let mut transitions = Vec::new();
         if !self.parser.eat(TokenKind::Semicolon) {
             self.parser.expect(TokenKind::OpenBrace)?;
@@ -45,7 +48,7 @@ impl XliaReader<'_> {
                 self.init()?;
             }
             while self.parser.at_word("transition") {
-                transitions.push(self.parse_transition()?);
+                transitions.push(self.parse_transition(&name.text)?);
             }
             self.parser.expect(TokenKind::CloseBrace)?;
         }
@@ -61,6 +64,14 @@ impl XliaReader<'_> {
         self.expect_word("init")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         while self.parser.is_at(TokenKind::Name) {
+            if self.parser.at_word("guard") {
+                let span = self.parser.span();
+                return Err(self.report_unsupported(
+                    span,
+                    "a condition on unknown start values",
+                    "write the values that the variables start with: `x := 3;`",
+                ));
+            }
             let (name, value) = self.parse_assignment()?;
             // Clocks start at 0.
             if !self.machine.clocks.contains(&name.text) {
@@ -80,15 +91,20 @@ impl XliaReader<'_> {
         Ok((name, value))
     }
 
-    /// `transition name --> target { statements }`
-    fn parse_transition(&mut self) -> ParseResult<TransitionDecl> {
+    /// `transition name --> target { statements }`, also without a name
+    fn parse_transition(&mut self, from: &str) -> ParseResult<TransitionDecl> {
         let start = self.parser.span();
         self.expect_word("transition")?;
-        let mut label = self.parser.expect_name("the name of a transition")?;
-        label.text = self.unused_label(&label.text);
+        let label = match self.parser.kind() {
+            TokenKind::Minus => None,
+            _ => Some(self.parser.expect_name("the name of a transition")?),
+        };
         self.parser.expect(TokenKind::Minus)?;
         self.parser.expect(TokenKind::Arrow)?;
         let target = self.parser.expect_name("the name of a state")?;
+        let mut label =
+            label.unwrap_or_else(|| Name { text: format!("{from}_{}", target.text), span: target.span });
+        label.text = self.unused_label(&label.text);
         let mut effect = Effect::default();
         if !self.parser.eat(TokenKind::Semicolon) {
             self.parser.expect(TokenKind::OpenBrace)?;
@@ -201,7 +217,10 @@ impl XliaReader<'_> {
             effect.guards.push(Expr { kind, span: arg.span });
         }
         match &arg.kind {
-            ExprKind::Name(var) => effect.set_value(Name { text: var.clone(), span: arg.span }, value),
+            ExprKind::Name(var) => {
+                self.machine.received.push((port.text.clone(), n, var.clone()));
+                effect.set_value(Name { text: var.clone(), span: arg.span }, value);
+            }
             _ => {
                 _ = self.report_unsupported(
                     arg.span,
