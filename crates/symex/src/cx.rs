@@ -73,8 +73,13 @@ impl<'a> Ctx<'a> {
     /// left.
     pub fn run_within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
         let both = self.halt.either(halt);
-        let asked = self.solver.restrict(both.clone());
-        let before = std::mem::replace(&mut self.halt, both);
+        self.run_only_within(&both, work)
+    }
+
+    /// Runs `work` under `halt` instead of the current signal: for work that others need as well, whose limit is theirs.
+    pub fn run_only_within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
+        let asked = self.solver.restrict(halt.clone());
+        let before = std::mem::replace(&mut self.halt, halt.clone());
         let made = work(self);
         self.halt = before;
         self.solver.restrict(asked);

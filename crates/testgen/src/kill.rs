@@ -7,6 +7,7 @@
 //! *Promises.* "Equivalent" comes with a proof, "killed" with a trace that was replayed. An analysis
 //! may be cloned together with the model it was made of: workers share what was computed once.
 
+mod agreement;
 mod cheap;
 pub mod fingerprint;
 mod inductive;
@@ -30,6 +31,7 @@ use std::sync::{Arc, OnceLock};
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, LocId, StateVar, Sts, Switch};
 use ioxide_model::term::{Term, TermPool};
+use ioxide_smt::halt::Halt;
 use ioxide_symex::{Ctx, Invariants};
 
 use crate::conform::explicit::{ChangedSwitch, ReachedBeliefs};
@@ -41,6 +43,7 @@ use crate::conform::{
 };
 use crate::mutate::Mutant;
 
+use self::agreement::InputAgreement;
 pub(crate) use self::cheap::is_deterministic;
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
@@ -159,7 +162,12 @@ pub struct MutationAnalysis {
     /// True if mutants may be shown to be equivalent by induction alone.
     needs_induction: bool,
     /// Invariants of the specification, in terms of its pool; found for the first mutant that needs them.
-    invariants: OnceLock<Option<Invariants>>,
+    invariants: OnceLock<Invariants>,
+    /// The inputs that the states after one trace agree on, shared by all workers; found for the first mutant that needs
+    /// it.
+    agreement: Arc<OnceLock<InputAgreement>>,
+    /// The signal that ends all work; that of a mutant may come earlier.
+    halt: Halt,
     /// The places that the specification reaches, shared by all workers; explored for the first mutant that needs them.
     reached: Arc<OnceLock<ReachedBeliefs>>,
 }
@@ -193,9 +201,10 @@ impl MutationAnalysis {
         let (live, index) = (liveness(cx, sts), SystemIndex::new(cx, sts));
         // A finite model with a graph is soon searched through. The graph of another one stands for more states than
         // there are, in which a search may find differences that no run shows.
-        let needs_induction =
-            (is_open || graph.is_none()) && deterministic && config.uses(Optimisation::Induction);
-        let reached = Arc::new(OnceLock::new());
+        let needs_induction = (is_open || graph.is_none())
+            && (deterministic || !sts.is_timed())
+            && config.uses(Optimisation::Induction);
+        let (reached, agreement) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
         let invariants = OnceLock::new();
         Self {
             config: config.clone(),
@@ -205,6 +214,8 @@ impl MutationAnalysis {
             deterministic,
             needs_induction,
             invariants,
+            agreement,
+            halt: cx.halt(),
             reached,
         }
     }
@@ -323,8 +334,40 @@ impl MutationAnalysis {
         if !self.needs_induction {
             return false;
         }
-        let found = self.invariants.get_or_init(|| inductive::find_invariants(cx, watch));
-        found.as_ref().is_some_and(|invariants| inductive::is_unseen(cx, invariants, edit, imp))
+        let Some(agreement) = self.input_agreement(cx, watch) else { return false };
+        let Some(invariants) = self.invariants(cx, watch) else { return false };
+        inductive::is_unseen(cx, invariants, agreement, edit, imp)
+    }
+
+    /// Returns the invariants of the specification; `None` if `watch` ends the search for them.
+    fn invariants(
+        &self,
+        cx: &mut Ctx<'_>,
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+    ) -> Option<&Invariants> {
+        if self.invariants.get().is_none() {
+            // The first mutant that needs them has a limit of its own, which would leave all others without.
+            let found = cx.run_only_within(&self.halt, |cx| inductive::find_invariants(cx, watch))?;
+            return Some(self.invariants.get_or_init(|| found));
+        }
+        self.invariants.get()
+    }
+
+    /// Returns what the states after one trace agree on; `None` if `watch` ends the search for it.
+    fn input_agreement(
+        &self,
+        cx: &mut Ctx<'_>,
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+    ) -> Option<InputAgreement> {
+        if self.deterministic {
+            return Some(InputAgreement::Everywhere);
+        }
+        if let Some(known) = self.agreement.get() {
+            return Some(*known);
+        }
+        let invariants = self.invariants(cx, watch)?;
+        let find = |cx: &mut Ctx<'_>| InputAgreement::find(cx, invariants);
+        Some(*self.agreement.get_or_init(|| cx.run_only_within(&self.halt, find)))
     }
 
     /// Looks for a difference near the places at which the change matters.
@@ -336,7 +379,7 @@ impl MutationAnalysis {
         watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
     ) -> Option<ConformWitness> {
         let reached = self.reached.get_or_init(|| {
-            let halt = cx.halt();
+            let halt = &self.halt;
             ReachedBeliefs::collect(cx.pool, product.spec.sts, &|| halt.halt_reason().is_some())
         });
         let changes: Vec<_> = mutant.switches().map(|(id, after)| ChangedSwitch { id, after }).collect();

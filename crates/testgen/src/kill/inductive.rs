@@ -11,10 +11,14 @@
 //! specification reaches, so its invariants hold; by the first condition the same is true after the step. The mutant
 //! thus takes some of the steps of the specification. By the second condition it refuses no input that is specified,
 //! and so its completion with inputs that change nothing adds no trace of the specification; by the third it adds no
-//! silence.
+//! silence. An input that the specification does not take may do anything.
+//!
+//! If the specification may be in several states after a trace, the mutant is in one of them. That is enough for
+//! outputs and silence, which one state of the specification has to allow. It is enough for inputs if the states agree
+//! on what they take ([`InputAgreement`]), as an input that only another state takes would have to be followed too.
 //!
 //! *Promises.* True only if the solver says `Unsat` to every question; the invariants are proved for values of any
-//! size. The specification must be in one state after every trace, as for every comparison of single switches.
+//! size.
 
 use std::ops::ControlFlow;
 
@@ -26,6 +30,7 @@ use ioxide_symex::{
     quiescence_condition,
 };
 
+use super::agreement::{InputAgreement, stability_condition};
 use crate::conform::SearchEffort;
 use crate::mutate::Edit;
 
@@ -53,16 +58,29 @@ pub(super) fn find_invariants(
 }
 
 /// Returns whether the mutant `imp` with this change is shown to conform to the system of `cx`.
-pub(super) fn is_unseen(cx: &mut Ctx<'_>, invariants: &Invariants, edit: &Edit, imp: &Sts) -> bool {
+pub(super) fn is_unseen(
+    cx: &mut Ctx<'_>,
+    invariants: &Invariants,
+    agreement: InputAgreement,
+    edit: &Edit,
+    imp: &Sts,
+) -> bool {
     let Some((id, after)) = edit.switch() else { return false };
     let before = &cx.sts.switches[id];
-    let question = ChangeQuestion { invariants, imp, before, after };
-    if cx.sts.is_timed() { question.is_same_switch(cx) } else { question.is_only_less(cx) }
+    let question = ChangeQuestion { invariants, agreement, imp, before, after };
+    if agreement == InputAgreement::Unknown {
+        false
+    } else if cx.sts.is_timed() {
+        question.is_same_switch(cx)
+    } else {
+        question.is_only_less(cx)
+    }
 }
 
 /// A changed switch of an otherwise equal system.
 struct ChangeQuestion<'q> {
     invariants: &'q Invariants,
+    agreement: InputAgreement,
     imp: &'q Sts,
     /// The switch in the specification.
     before: &'q Switch,
@@ -93,7 +111,10 @@ impl ChangeQuestion<'_> {
     /// Returns whether the mutant takes only steps of the specification, takes the same inputs and is silent only where
     /// the specification is.
     fn is_only_less(&self, cx: &mut Ctx<'_>) -> bool {
-        self.takes_only_specified_steps(cx) && self.takes_specified_inputs(cx) && self.is_no_more_silent(cx)
+        self.takes_only_specified_steps(cx)
+            && self.takes_specified_inputs(cx)
+            && self.is_no_more_silent(cx)
+            && self.ignores_no_more(cx)
     }
 
     fn takes_only_specified_steps(&self, cx: &mut Ctx<'_>) -> bool {
@@ -111,7 +132,15 @@ impl ChangeQuestion<'_> {
             .collect();
         let specified = cx.pool.or(specified);
         let unspecified = cx.pool.not(specified);
-        self.is_impossible(cx, after.source, &[after.guard, unspecified])
+        let mut facts = vec![after.guard, unspecified];
+        if cx.sts.kind_of(after).is_input() && self.agreement == InputAgreement::Everywhere {
+            // No trace of the specification goes on with an input that this state does not take, so what the mutant
+            // does then is free.
+            let guards = cx.sts.switches_from(after.source).filter(|(_, switch)| switch.gate == after.gate);
+            let guards: Vec<Term> = guards.map(|(_, switch)| switch.guard).collect();
+            facts.push(cx.pool.or(guards));
+        }
+        self.is_impossible(cx, after.source, &facts)
     }
 
     fn takes_specified_inputs(&self, cx: &mut Ctx<'_>) -> bool {
@@ -135,6 +164,19 @@ impl ChangeQuestion<'_> {
         let silent = quiescence_condition(cx, loc);
         let speaks = cx.pool.not(silent);
         self.is_impossible(cx, loc, &[silent_mutant, speaks])
+    }
+
+    /// Returns whether the mutant is without internal steps only where the specification is, if that matters: a state
+    /// with internal steps does not ignore inputs, and may refuse what others of its belief take.
+    fn ignores_no_more(&self, cx: &mut Ctx<'_>) -> bool {
+        let loc = self.before.source;
+        if self.agreement == InputAgreement::Everywhere || cx.sts.kind_of(self.before) != GateKind::Internal {
+            return true;
+        }
+        let stable_mutant = stability_condition(&mut cx.with_system(self.imp), loc);
+        let stable = stability_condition(cx, loc);
+        let unstable = cx.pool.not(stable);
+        self.is_impossible(cx, loc, &[stable_mutant, unstable])
     }
 
     /// Returns whether `facts` are shown to contradict the invariants of `loc`.

@@ -148,3 +148,46 @@ fn optimisations_side_by_side() {
         );
     }
 }
+
+#[test]
+#[ignore]
+fn scratch_measure() {
+    let var = |name: &str, or: u64| std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(or);
+    let mut model = counter(&[]);
+    let sample = Some(Sample { count: var("S_COUNT", 100) as usize, seed: var("S_SEED", 2) });
+    let mutants = select(&mut model, &MutantSelection { sample, ..MutantSelection::default() }).expect("few");
+    let mut solver = build_stack(&SolverConfig::default());
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let start = Instant::now();
+    let analysis = MutationAnalysis::new(&mut cx, &KillConfig::default());
+    println!("analysis {:?}", start.elapsed());
+
+    let mut times = Vec::new();
+    let mut counts = [0; 3];
+    for mutant in &mutants {
+        let start = Instant::now();
+        let limit = Duration::from_millis(var("S_LIMIT", 2000));
+        let answer = analysis
+            .decide(&mut cx, mutant, &mut |_| {
+                if start.elapsed() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+            .answer;
+        let took = start.elapsed();
+        times.push(took);
+        let (at, text) = match &answer {
+            ConformAnswer::Fails(w) => (0, format!("killed {}", w.trace.len())),
+            ConformAnswer::Conforms(p) => (1, format!("equivalent {p}")),
+            ConformAnswer::Unknown(d) => (2, format!("unknown {d}")),
+        };
+        counts[at] += 1;
+        println!("{took:?} {} {text}", mutant.id);
+    }
+    times.sort();
+    let sum: Duration = times.iter().sum();
+    println!(
+        "{counts:?} median {:?} mean {:?} max {:?}",
+        times[times.len() / 2],
+        sum / times.len() as u32,
+        times.last()
+    );
+}
