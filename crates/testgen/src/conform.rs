@@ -18,6 +18,7 @@
 
 mod beyond;
 mod branch;
+mod clock_regions;
 mod concrete_pass;
 mod differences;
 mod elapse;
@@ -143,6 +144,8 @@ pub enum ConformProof {
     /// Every concrete state of the product was looked at, with some values of a field in place of all others that
     /// neither model distinguishes from them.
     Represented,
+    /// Every pair of states was looked at, with one instant in place of all others that no guard tells apart from it.
+    Regions,
     /// A widened search, which explores a superset of the reachable states, found no difference.
     Widened,
     /// The changed switches do the same as before.
@@ -192,6 +195,9 @@ impl fmt::Display for ConformProof {
             Self::Enumerated => "every pair of states was checked, value by value",
             Self::Represented => {
                 "every pair of states was checked; values that make no difference are checked once"
+            }
+            Self::Regions => {
+                "every pair of states was checked; instants that make no difference are checked once"
             }
             Self::Widened => "a search that also covers impossible cases found no difference",
             Self::SameSwitches => "the changed transitions do the same as before",

@@ -42,6 +42,12 @@ impl ClockLimits {
         Self { imp: left, spec: right }
     }
 
+    /// The limits of the clocks of the implementation and of those of the specification; `None` if a clock has none.
+    pub fn all(&self) -> Option<[Vec<Rational>; 2]> {
+        let known = |limits: &[Option<Rational>]| limits.iter().cloned().collect::<Option<Vec<_>>>();
+        Some([known(&self.imp)?, known(&self.spec)?])
+    }
+
     /// Returns the cases of `state` in which every clock is within its limit or has its value beyond.
     pub fn split(&self, cx: &mut Ctx<'_>, state: ProductState, doubt: bool) -> Vec<(ProductState, bool)> {
         if self.imp.is_empty() && self.spec.is_empty() {
@@ -220,7 +226,7 @@ fn greatest_crossing(cx: &mut Ctx<'_>, a: Term, b: Term, clock: VarId) -> Option
 
 /// Returns the least and the greatest value of `term` without `clock`, and the factor of `clock`; `None` if the term is
 /// not linear, or has a variable without bounds.
-fn span(cx: &Ctx<'_>, term: Term, clock: VarId) -> Option<(Rational, Rational, Rational)> {
+pub(super) fn span(cx: &Ctx<'_>, term: Term, clock: VarId) -> Option<(Rational, Rational, Rational)> {
     let constant = |value: Rational| Some((value.clone(), value, Rational::ZERO));
     match cx.pool.node(term) {
         TermNode::Value(value) => constant(value.to_rational()?),

@@ -7,7 +7,7 @@
 //! (see `free`), and a completion that does not compare states (see [`InputCompletion::Restricted`]).
 
 mod free;
-mod offer;
+pub(crate) mod offer;
 mod reached;
 mod strategy;
 pub mod world;

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use ioxide_symex::Ctx;
 
+use super::clock_regions::RegionPass;
 use super::concrete_pass::{ConcreteEnd, ConcretePass};
 use super::product::ModelProduct;
 use super::region::{CanonicalNames, Widening};
@@ -38,8 +39,37 @@ const MAX_SPURIOUS: usize = 64;
 
 pub(super) type PortfolioWatch<'w> = &'w mut dyn FnMut(&SearchEffort) -> ControlFlow<()>;
 
-/// Searches symbolically and state by state in turns, then widened, then as far as the bounds go.
+/// The number of steps of the search by regions before any other search, where internal steps happen at unseen
+/// instants. A fifth of a second on the machine of the measurements: random pairs that it decides take a tenth of that.
+const FIRST_REGION_STEPS: usize = 200_000;
+
+/// Searches by regions where clocks and internal steps meet, then by the other searches; where they leave a timed
+/// product open, by regions as far as the bounds go.
 pub(crate) fn decide<'p>(
+    cx: &mut Ctx<'_>,
+    product: &'p ModelProduct<'_>,
+    options: &ConformOptions,
+    shortcut: &mut dyn FnMut() -> Option<Shortcut<'p>>,
+    names: &CanonicalNames,
+    watch: PortfolioWatch<'_>,
+) -> Conformance {
+    let steps = options.bounds.max_states.saturating_mul(EVALUATIONS_PER_STATE);
+    let mut regions = RegionPass::new(cx, product, options);
+    // Zones are better where every instant is seen. Unseen ones leave infinitely many zones, but finitely many regions.
+    if let Some(pass) = regions.as_mut().filter(|_| product.has_unseen_instants())
+        && let Some(found) = pass.turn(cx, options, steps.min(FIRST_REGION_STEPS), watch)
+    {
+        return found;
+    }
+    let found = decide_in_turns(cx, product, options, shortcut, names, watch);
+    if is_final(&found.answer) {
+        return found;
+    }
+    regions.and_then(|mut pass| pass.turn(cx, options, steps, watch)).unwrap_or(found)
+}
+
+/// Searches symbolically and state by state in turns, then widened, then as far as the bounds go.
+fn decide_in_turns<'p>(
     cx: &mut Ctx<'_>,
     product: &'p ModelProduct<'_>,
     options: &ConformOptions,

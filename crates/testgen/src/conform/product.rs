@@ -178,15 +178,15 @@ impl ModelProduct<'_> {
     /// Returns whether a delay may precede `step`.
     pub fn waits_before(&self, step: ProductStep) -> bool {
         match step {
-            ProductStep::Delta => self.rests_later(),
+            ProductStep::Delta => self.has_unseen_instants(),
             ProductStep::Port(_) | ProductStep::Wait => self.is_timed(),
         }
     }
 
-    /// Returns whether quiescence comes after a delay of its own: an internal step on the way may enter a quiescent
-    /// state. Without internal steps no state is entered while time passes, so the delay tells nothing; later steps
-    /// have delays of their own.
-    fn rests_later(&self) -> bool {
+    /// Returns whether internal steps may happen while time passes. Then quiescence comes after a delay of its own: an
+    /// internal step on the way may enter a quiescent state. Otherwise no state is entered while time passes, so the
+    /// delay tells nothing; later steps have delays of their own.
+    pub fn has_unseen_instants(&self) -> bool {
         let has_unseen = |side: &SideSystem<'_>| side.sts.is_timed() && !side.is_visible();
         has_unseen(&self.imp) || has_unseen(&self.spec)
     }
@@ -195,7 +195,7 @@ impl ModelProduct<'_> {
     fn step_silence(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
         let Some((case, imp, spec)) = self.at_rest(cx, state)? else { return Ok(Vec::new()) };
         let ((imp, quiet_imp), (spec, quiet_spec)) = (imp, spec);
-        let fresh = state.fresh + u32::from(self.rests_later());
+        let fresh = state.fresh + u32::from(self.has_unseen_instants());
         let mut found = Vec::new();
         for (case, quiet) in imp.cases(cx, &case, &quiet_imp)? {
             // Not quiescent in this case: nothing is observed, so nothing can be forbidden.
@@ -217,7 +217,7 @@ impl ModelProduct<'_> {
     /// Returns both sides at the instant of quiescence, each with the conditions under which its members are quiescent;
     /// `None` if no delay is possible.
     fn at_rest(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Option<PairAtRest<'_>>, TooMany> {
-        if !self.rests_later() {
+        if !self.has_unseen_instants() {
             let (imp, spec) =
                 (make_scene(&self.imp, state.imp.clone()), make_scene(&self.spec, state.spec.clone()));
             let (quiet_imp, quiet_spec) = (imp.quiescence_conditions(cx), spec.quiescence_conditions(cx));

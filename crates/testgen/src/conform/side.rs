@@ -144,6 +144,11 @@ impl<'s> SideSystem<'s> {
         member
     }
 
+    /// Returns whether the stored variable at position `at`, a clock or not, can matter at `loc`.
+    pub fn is_live(&self, loc: LocId, at: usize) -> bool {
+        self.live[loc][at]
+    }
+
     /// The terms of `member` as a substitution for variables and clocks.
     pub fn values(&self, member: &SideMember) -> Substitution {
         member.store.substitution(self.sts)

@@ -17,11 +17,13 @@ use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
 use ioxide_test_support::{WorkClock, test_count};
 use ioxide_testgen::conform::import::join;
-use ioxide_testgen::conform::{ConformAnswer, ConformOptions, ConformWitness, SearchBounds, conform};
+use ioxide_testgen::conform::{
+    ConformAnswer, ConformOptions, ConformWitness, SearchBounds, SearchEngine, conform,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use self::machine::Machine;
+use self::machine::{InternalSteps, Machine, Shape};
 use self::ticks::{Found, compare};
 
 /// Steps that are enumerated: with two internal steps fewer than there are ticks in a second.
@@ -58,19 +60,37 @@ fn model(machine: &Machine) -> Model {
 /// An implementation and a specification.
 fn pair(seed: u64) -> (Machine, Machine) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let (has_unknown, has_tau) = (seed % 3 == 1, seed % 5 == 4);
-    let mut spec = Machine::random(&mut rng, has_unknown, has_tau);
+    let internal = if seed % 5 == 4 { InternalSteps::Forwards } else { InternalSteps::None };
+    let shape = Shape { n_locations: 3, has_unknown: seed % 3 == 1, internal };
+    let mut spec = Machine::random(&mut rng, shape);
     if seed % 4 == 3 {
         spec = spec.forked(&mut rng);
     }
-    let mut imp = spec.mutated(&mut rng, has_tau);
+    let mut imp = spec.mutated(&mut rng);
     if rng.random_range(0..4) == 0 {
-        imp = Machine::random(&mut rng, has_unknown, has_tau);
+        imp = Machine::random(&mut rng, shape);
     }
     (imp, spec)
 }
 
+/// An implementation and a specification that both may have internal steps; a third of the pairs are one model twice.
+fn pair_with(seed: u64, internal: InternalSteps, n_locations: usize) -> (Machine, Machine) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let shape = Shape { n_locations, has_unknown: seed % 4 == 1, internal };
+    let spec = Machine::random(&mut rng, shape);
+    let imp = match seed % 3 {
+        0 => spec.clone(),
+        1 => spec.mutated(&mut rng),
+        _ => Machine::random(&mut rng, shape),
+    };
+    (imp, spec)
+}
+
 fn symbolic(imp: &Machine, spec: &Machine) -> (ConformAnswer, Option<String>) {
+    compare_models(imp, spec, SearchEngine::InTurns)
+}
+
+fn compare_models(imp: &Machine, spec: &Machine, engine: SearchEngine) -> (ConformAnswer, Option<String>) {
     let (mut spec, imp) = (model(spec), model(imp));
     let imp = join(&mut spec, &imp).expect("same messages");
     let mut solver = build_stack(&SolverConfig::default());
@@ -78,6 +98,7 @@ fn symbolic(imp: &Machine, spec: &Machine) -> (ConformAnswer, Option<String>) {
     let halt = Halt::new(WorkLimit(WorkClock::start()));
     let options = ConformOptions {
         bounds: SearchBounds { max_states: MAX_STATES, ..SearchBounds::default() },
+        engine,
         ..ConformOptions::default()
     };
     let watch = &mut |_: &_| ControlFlow::Continue(());
@@ -119,9 +140,12 @@ enum Agreement {
 
 /// Compares one pair by both ways; panics if they disagree.
 fn assert_agrees(seed: u64) -> Agreement {
-    let (imp, spec) = pair(seed);
-    let expected = compare(&imp, &spec, DEPTH, BUDGET);
-    let (answer, shown) = symbolic(&imp, &spec);
+    assert_pair_agrees(seed, &pair(seed))
+}
+
+fn assert_pair_agrees(seed: u64, (imp, spec): &(Machine, Machine)) -> Agreement {
+    let expected = compare(imp, spec, DEPTH, BUDGET);
+    let (answer, shown) = symbolic(imp, spec);
     let told = || format!("seed {seed}: {expected:?} {answer:?} {shown:?}\n{}\n{}", imp.text(), spec.text());
     match (expected, &answer) {
         (Found::Difference(at), ConformAnswer::Fails(witness)) => {
@@ -164,4 +188,59 @@ fn pairs_that_were_hard_agree() {
     for (seed, expected) in [(2514, Agreement::Fails), (2040, Agreement::Fails), (2104, Agreement::Open)] {
         assert_eq!(assert_agrees(seed), expected, "{seed}");
     }
+}
+
+#[test]
+fn conform_agrees_with_enumeration_where_internal_steps_are_unseen() {
+    let first = test_count("IOXIDE_FIRST_PAIR", 0, 0);
+    let n_pairs = test_count("IOXIDE_INTERNAL_PAIRS", 8, 500);
+    let pair = |seed| pair_with(seed, InternalSteps::Forwards, 3);
+    let all = (first..first + n_pairs).map(|seed| assert_pair_agrees(seed, &pair(seed)));
+    let open = all.filter(|it| *it == Agreement::Open).count();
+    println!("{open} of {n_pairs} open");
+    assert!(100 * open as u64 <= 3 * n_pairs, "{open} of {n_pairs}");
+}
+
+/// A pair of models of two to seven locations, in turn with few internal steps and with many.
+fn pair_of_any_size(seed: u64) -> (usize, (Machine, Machine)) {
+    let n_locations = 2 + usize::try_from(seed % 6).expect("below 6");
+    let internal = if seed % 12 < 6 { InternalSteps::Forwards } else { InternalSteps::Anywhere };
+    (n_locations, pair_with(seed / 12, internal, n_locations))
+}
+
+#[test]
+fn most_pairs_with_internal_steps_are_decided() {
+    let first = test_count("IOXIDE_FIRST_PAIR", 0, 0);
+    let n_pairs = test_count("IOXIDE_SIZED_PAIRS", 24, 600);
+    let mut open = [0_u64; 8];
+    for seed in first..first + n_pairs {
+        let (n_locations, (imp, spec)) = pair_of_any_size(seed);
+        let (answer, _) = symbolic(&imp, &spec);
+        if let ConformAnswer::Unknown(why) = answer {
+            open[n_locations] += 1;
+            println!("pair {seed}, {n_locations} locations: {why}");
+        }
+    }
+    println!("open by number of locations: {open:?} of {n_pairs} in all");
+    assert!(100 * open.iter().sum::<u64>() <= 3 * n_pairs, "{open:?} of {n_pairs}");
+}
+
+#[test]
+fn zones_and_regions_agree() {
+    let first = test_count("IOXIDE_FIRST_PAIR", 0, 0);
+    let n_pairs = test_count("IOXIDE_ENGINE_PAIRS", 4, 300);
+    let mut n_open = 0;
+    for seed in first..first + n_pairs {
+        let (_, (imp, spec)) = pair_of_any_size(seed);
+        let (in_turns, zones) = (symbolic(&imp, &spec), compare_models(&imp, &spec, SearchEngine::Symbolic));
+        let agree = match (&in_turns.0, &zones.0) {
+            (ConformAnswer::Fails(one), ConformAnswer::Fails(other)) => steps(one) == steps(other),
+            (ConformAnswer::Conforms(_), ConformAnswer::Fails(_))
+            | (ConformAnswer::Fails(_), ConformAnswer::Conforms(_)) => false,
+            _ => true,
+        };
+        n_open += usize::from(matches!(zones.0, ConformAnswer::Unknown(_)));
+        assert!(agree, "pair {seed}: {in_turns:?}, zones {zones:?}\n{}\n{}", imp.text(), spec.text());
+    }
+    println!("zones leave {n_open} of {n_pairs} open");
 }

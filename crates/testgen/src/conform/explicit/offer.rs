@@ -33,7 +33,7 @@ pub(super) enum FieldSource {
 
 /// The messages of a switch.
 #[derive(Clone, Debug)]
-pub(super) struct MessageList {
+pub(crate) struct MessageList {
     fields: Vec<FieldSource>,
 }
 

@@ -111,7 +111,26 @@ pub struct Switch {
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub switches: Vec<Switch>,
-    has_unknown: bool,
+    shape: Shape,
+}
+
+/// What a random machine has.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// At least three.
+    pub n_locations: usize,
+    pub has_unknown: bool,
+    pub internal: InternalSteps,
+}
+
+/// The internal steps of a random machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InternalSteps {
+    None,
+    /// They lead to later locations, so that there are no loops of them.
+    Forwards,
+    /// Twice as many, to any location.
+    Anywhere,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,11 +153,11 @@ fn pick<T: Copy>(rng: &mut ChaCha8Rng, among: &[T]) -> T {
 }
 
 impl Machine {
-    pub fn random(rng: &mut ChaCha8Rng, has_unknown: bool, has_tau: bool) -> Self {
-        let mut machine = Self { switches: Vec::new(), has_unknown };
-        for from in 0..3 {
+    pub fn random(rng: &mut ChaCha8Rng, shape: Shape) -> Self {
+        let mut machine = Self { switches: Vec::new(), shape };
+        for from in 0..shape.n_locations {
             for _ in 0..rng.random_range(1..4) {
-                let switch = machine.switch(rng, from, has_tau);
+                let switch = machine.switch(rng, from);
                 machine.switches.push(switch);
             }
         }
@@ -170,14 +189,20 @@ impl Machine {
         self
     }
 
-    fn switch(&self, rng: &mut ChaCha8Rng, from: usize, has_tau: bool) -> Switch {
-        let verbs = [Verb::A, Verb::A, Verb::O, Verb::Y, Verb::Y, Verb::Z, Verb::Tau];
-        let mut verb = pick(rng, &verbs[..if has_tau { 7 } else { 6 }]);
-        // Internal steps lead forwards, so that there are no loops of them.
-        if verb == Verb::Tau && from == 2 {
+    fn switch(&self, rng: &mut ChaCha8Rng, from: usize) -> Switch {
+        let Shape { n_locations, has_unknown, internal } = self.shape;
+        let verbs = [Verb::A, Verb::A, Verb::O, Verb::Y, Verb::Y, Verb::Z, Verb::Tau, Verb::Tau];
+        let n_verbs = match internal {
+            InternalSteps::None => 6,
+            InternalSteps::Forwards => 7,
+            InternalSteps::Anywhere => 8,
+        };
+        let mut verb = pick(rng, &verbs[..n_verbs]);
+        let leads_forwards = verb == Verb::Tau && internal == InternalSteps::Forwards;
+        if leads_forwards && from == n_locations - 1 {
             verb = Verb::Z;
         }
-        let held: &[Data] = if self.has_unknown { &[Data::U, Data::X] } else { &[Data::X] };
+        let held: &[Data] = if has_unknown { &[Data::U, Data::X] } else { &[Data::X] };
         let mut times = Vec::new();
         for _ in 0..pick(rng, &[0, 1, 1, 2]) {
             times.push((rng.random_range(0..2), pick(rng, &Compare::ALL), rng.random_range(0..=LIMIT)));
@@ -196,18 +221,19 @@ impl Machine {
             _ => Data::Is(rng.random_range(0..3)),
         });
         let resets = [rng.random_range(0..2) == 0, rng.random_range(0..2) == 0];
-        let to = if verb == Verb::Tau { rng.random_range(from + 1..3) } else { rng.random_range(0..3) };
+        let least = if verb == Verb::Tau && leads_forwards { from + 1 } else { 0 };
+        let to = rng.random_range(least..n_locations);
         Switch { from, verb, times, data, assign, resets, to }
     }
 
     /// Returns the machine with one switch changed, dropped or added.
-    pub fn mutated(&self, rng: &mut ChaCha8Rng, has_tau: bool) -> Self {
+    pub fn mutated(&self, rng: &mut ChaCha8Rng) -> Self {
         let mut other = self.clone();
         let at = rng.random_range(0..other.switches.len());
         match rng.random_range(0..5) {
             0 => {
                 let from = other.switches[at].from;
-                other.switches[at] = self.switch(rng, from, has_tau);
+                other.switches[at] = self.switch(rng, from);
             }
             1 => {
                 other.switches.remove(at);
@@ -230,9 +256,9 @@ impl Machine {
         let mut text = String::from(
             "model Random { type D = 0..2 input a(p: D) observed input o(p: D) output y(p: D) output z\n",
         );
-        text += if self.has_unknown { "var u: D" } else { "var u: D = 0" };
+        text += if self.shape.has_unknown { "var u: D" } else { "var u: D = 0" };
         text += " var x: D = 0 clock c clock d\n";
-        for loc in 0..3 {
+        for loc in 0..self.shape.n_locations {
             text += &format!("state s{loc} {{\n");
             for switch in self.switches.iter().filter(|switch| switch.from == loc) {
                 text += &format!("  {}\n", switch.text());
@@ -244,7 +270,7 @@ impl Machine {
 
     /// The states at start, one for each unknown value.
     fn states_at_start(&self) -> Vec<State> {
-        let unknown = if self.has_unknown { 0..3 } else { 0..1 };
+        let unknown = if self.shape.has_unknown { 0..3 } else { 0..1 };
         unknown.map(|u| State { loc: 0, u, x: 0, clocks: [0, 0] }).collect()
     }
 
