@@ -107,8 +107,11 @@ impl Optimisation {
 }
 
 /// The number of product states that are explored before differences are looked for near places reached beforehand.
-/// Chosen by feel: small models are through by then, and it is a small share of what a large one takes.
+/// Chosen by feel: small models are through by then.
 const STATES_BEFORE_PLACES: usize = 16;
+/// The number of messages that are tried in these states. Chosen by feel: a tenth of a second for the solver. Models
+/// with a hundred messages see little of a search in breadth.
+const MESSAGES_BEFORE_PLACES: usize = 200;
 
 /// The text that names no optimisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -278,8 +281,10 @@ impl MutationAnalysis {
             // Most differences are near the start, where the search in breadth finds the shortest one at once. What it
             // does not find there may be far away, where it never gets, or nowhere.
             let mut is_cut = false;
+            let n_first =
+                (MESSAGES_BEFORE_PLACES / product.ports.len().max(1)).clamp(1, STATES_BEFORE_PLACES);
             let mut first_states = |effort: &SearchEffort| {
-                is_cut = effort.states >= STATES_BEFORE_PLACES;
+                is_cut = effort.states >= n_first;
                 if is_cut { ControlFlow::Break(()) } else { watch(effort) }
             };
             let first = decide(cx, &product, &self.options(), &mut shortcut, &names, &mut first_states);

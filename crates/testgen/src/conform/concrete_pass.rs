@@ -135,9 +135,13 @@ pub(crate) fn difference_near(
     let meaning = (product.relation, product.completion, product.inputs);
     let (imp, spec) = (product.imp.sts, product.spec.sts);
     let halt = cx.halt();
-    let mut search = Enumeration::sampled(imp, spec, &gates, meaning, MAX_NEAR_STATES)?.with_halt(&halt);
+    let search = Enumeration::sampled(imp, spec, &gates, meaning, MAX_NEAR_STATES)?;
+    let mut search = search.with_halt(&halt).with_diverged_first();
     let mut unconfirmed = 0;
-    for place in reached.places(cx.pool, spec, changes) {
+    let places = reached.places(cx.pool, spec, changes);
+    // None at hand: one place is looked for.
+    let found = if places.is_empty() { reached.seek_place(cx.pool, spec, changes, &halt) } else { None };
+    for place in places.into_iter().chain(found.as_deref()) {
         // A place that the mutant does not reach by this trace is left out; so is what cannot be evaluated.
         if !search.begin_at(cx.pool, place).unwrap_or(false) {
             continue;

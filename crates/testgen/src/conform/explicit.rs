@@ -7,15 +7,17 @@
 //! (see `free`), and a completion that does not compare states (see [`InputCompletion::Restricted`]).
 
 mod free;
+mod guided;
 pub(crate) mod offer;
 mod reached;
 mod strategy;
 pub mod world;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, Sts};
@@ -153,6 +155,9 @@ pub fn is_enumerable(pool: &TermPool, sts: &Sts) -> bool {
     Enumeration::new(pool, sts, sts, &gates, meaning, 1).is_some()
 }
 
+/// A pair of sets of states to explore: its number, its depth, and the sets.
+type PairToExplore = (usize, u32, StateSet, StateSet);
+
 /// A search in progress; a further run resumes it.
 pub(crate) struct Enumeration<'w> {
     relation: ConformanceRelation,
@@ -166,7 +171,9 @@ pub(crate) struct Enumeration<'w> {
     /// The pair of state sets from which each pair was reached first, with the label of the step; no label is silence.
     parents: Vec<Option<(usize, Option<usize>)>>,
     seen: FxHashSet<(StateSet, StateSet)>,
-    frontier: VecDeque<(usize, u32, StateSet, StateSet)>,
+    frontier: VecDeque<PairToExplore>,
+    /// The pairs with different states, where these come first; `None` in a search in breadth.
+    diverged: Option<VecDeque<PairToExplore>>,
     /// Pairs, each with a label that only the implementation has there, not yet returned.
     different: VecDeque<(usize, Option<usize>)>,
     pub effort: SearchEffort,
@@ -218,6 +225,12 @@ impl<'w> Enumeration<'w> {
         Some(search)
     }
 
+    /// Explores pairs with different states before all others: only these lead to a difference.
+    #[must_use]
+    pub fn with_diverged_first(self) -> Self {
+        Self { diverged: Some(VecDeque::new()), ..self }
+    }
+
     fn with_free(
         imp: &'w Sts,
         spec: &'w Sts,
@@ -241,6 +254,7 @@ impl<'w> Enumeration<'w> {
             parents: Vec::new(),
             seen: FxHashSet::default(),
             frontier: VecDeque::new(),
+            diverged: None,
             different: VecDeque::new(),
             effort: SearchEffort::default(),
         }
@@ -307,7 +321,7 @@ impl<'w> Enumeration<'w> {
         if let Some((at, label)) = self.different.pop_front() {
             return Ok(Some(EnumerationResult::Fails(self.trace(at, label))));
         }
-        while let Some((at, depth, left, right)) = self.frontier.pop_front() {
+        while let Some((at, depth, left, right)) = self.pop_pair() {
             let evaluated = self.count_evaluations();
             let out_of_breath = evaluated - looked >= EVALUATIONS_PER_CHECK;
             if out_of_breath {
@@ -412,7 +426,24 @@ impl<'w> Enumeration<'w> {
             "a parent comes before its child"
         );
         self.parents.push(parent);
-        self.frontier.push_back((self.parents.len() - 1, depth, left, right));
+        let is_diverged = self.diverged.is_some() && !self.is_same(&left, &right);
+        let pair = (self.parents.len() - 1, depth, left, right);
+        match &mut self.diverged {
+            Some(diverged) if is_diverged => diverged.push_back(pair),
+            _ => self.frontier.push_back(pair),
+        }
+    }
+
+    /// Returns whether the two sets have the same states; each side numbers its states in its own order.
+    fn is_same(&self, left: &StateSet, right: &StateSet) -> bool {
+        let ours: BTreeSet<&ConcreteState> = self.imp.states_of(left).into_iter().collect();
+        ours == self.spec.states_of(right).into_iter().collect()
+    }
+
+    /// Takes the pair to explore next.
+    fn pop_pair(&mut self) -> Option<PairToExplore> {
+        let diverged = self.diverged.as_mut().and_then(VecDeque::pop_front);
+        diverged.or_else(|| self.frontier.pop_front())
     }
 
     /// The labels on the way to pair `at`, then `last`.

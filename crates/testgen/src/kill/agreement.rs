@@ -69,8 +69,10 @@ struct PairInduction<'q> {
 /// A pair of states after a step.
 struct PairStep {
     target: (LocId, LocId),
-    /// What holds before the step, in terms of both states.
+    /// What both agree on before the step and the guards, in terms of both states.
     facts: Vec<Term>,
+    /// The invariants of both.
+    invariants: Vec<Term>,
     /// The assignments of both.
     effects: [Substitution; 2],
 }
@@ -111,22 +113,28 @@ impl<'q> PairInduction<'q> {
     fn step(&self, cx: &mut Ctx<'_>, pair: (LocId, LocId), switches: [Option<SwitchId>; 2]) -> PairStep {
         let sts = cx.sts;
         let [first, second] = switches.map(|id| id.map(|id| &sts.switches[id]));
-        let mut facts = self.known(cx, pair);
+        let (mut facts, invariants) = (self.agreed(cx, pair), self.invariants_of(cx, pair));
         facts.extend(first.map(|switch| switch.guard));
         facts.extend(second.map(|switch| cx.pool.substitute(switch.guard, &self.second)));
         let mut effect =
             |switch: Option<&Switch>| switch.map_or_else(Substitution::new, |it| switch_effect(cx.pool, it));
         let effects = [effect(first), effect(second)];
         let target = |switch: Option<&Switch>, loc| switch.map_or(loc, |switch| switch.target);
-        PairStep { target: (target(first, pair.0), target(second, pair.1)), facts, effects }
+        PairStep { target: (target(first, pair.0), target(second, pair.1)), facts, invariants, effects }
     }
 
-    /// Returns what is known about two states of `pair`.
-    fn known(&self, cx: &mut Ctx<'_>, pair: (LocId, LocId)) -> Vec<Term> {
+    /// Returns the invariants of two states of `pair`.
+    fn invariants_of(&self, cx: &mut Ctx<'_>, pair: (LocId, LocId)) -> Vec<Term> {
         let mut facts = self.invariants.of(pair.0).to_vec();
         for &term in self.invariants.of(pair.1) {
             facts.push(cx.pool.substitute(term, &self.second));
         }
+        facts
+    }
+
+    /// Returns the facts on which two states of `pair` agree.
+    fn agreed(&self, cx: &mut Ctx<'_>, pair: (LocId, LocId)) -> Vec<Term> {
+        let mut facts = Vec::new();
         for &term in &self.agreements[&ordered(pair)] {
             let other = cx.pool.substitute(term, &self.second);
             facts.push(cx.pool.eq(term, other));
@@ -152,7 +160,14 @@ impl<'q> PairInduction<'q> {
         if !is_new && open.is_empty() || decide_by_sizes(cx, &step.facts) == SolverDecision::Unsat {
             return;
         }
-        let broken = broken_terms(cx, &step.facts, open);
+        // Most steps break nothing whatever the invariants are, and these are many.
+        let suspects = broken_terms(cx, &step.facts, open.clone());
+        open.retain(|(term, _)| suspects.contains(term));
+        let facts = [&step.facts[..], &step.invariants].concat();
+        if is_new && decide_by_sizes(cx, &facts) == SolverDecision::Unsat {
+            return;
+        }
+        let broken = broken_terms(cx, &facts, open);
         if is_new || !broken.is_empty() {
             let kept = before.into_iter().filter(|term| !broken.contains(term)).collect();
             self.agreements.insert(target, kept);
@@ -165,7 +180,7 @@ impl<'q> PairInduction<'q> {
         let gates: BTreeSet<GateId> = input_gates(cx, pair.0);
         let stable = stability_condition(cx, pair.1);
         let stable = cx.pool.substitute(stable, &self.second);
-        let known = self.known(cx, pair);
+        let known = [self.agreed(cx, pair), self.invariants_of(cx, pair)].concat();
         let mut found = InputAgreement::Everywhere;
         for gate in gates {
             let taken = acceptance_condition(cx, pair.0, gate);

@@ -34,16 +34,19 @@ use super::agreement::{InputAgreement, stability_condition};
 use crate::conform::SearchEffort;
 use crate::mutate::Edit;
 
-/// The number of states explored for examples against wrong invariants. Chosen by feel: only a few dozen of each
-/// location are looked at, and what they miss the induction drops.
+/// The number of states explored for examples against wrong invariants. Chosen by feel; what they miss the induction
+/// drops.
 const SAMPLED_STATES: usize = 1_000;
+/// The number for each location, of which no more than 40 are looked at.
+const SAMPLED_STATES_PER_LOCATION: usize = 100;
 
 /// Returns invariants of the system of `cx`; `None` if `watch` ends the exploration.
 pub(super) fn find_invariants(
     cx: &mut Ctx<'_>,
     watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
 ) -> Option<Invariants> {
-    let limits = ExploreLimits { max_states: SAMPLED_STATES, max_depth: u32::MAX };
+    let max_states = SAMPLED_STATES.min(SAMPLED_STATES_PER_LOCATION * cx.sts.locations.len());
+    let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let mut is_ended = false;
     let exploration = explore(cx, &config, &mut |_| {

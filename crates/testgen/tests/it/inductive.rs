@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use ioxide_model::sts::Model;
+use ioxide_model::sts::{GateKind, Model};
 use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
@@ -39,7 +39,7 @@ fn by_induction(
 #[test]
 fn what_induction_shows_enumeration_confirms() {
     let n_models = test_count("IOXIDE_PAIRS", 150, 5_000);
-    let (mut confirmed, mut refused) = (0, 0);
+    let (mut confirmed, mut refused, mut hidden) = (0, 0, 0);
     for seed in 0..n_models {
         let pair = Pairs::new(seed).pair();
         let mut model = Model { pool: pair.pool, sts: pair.one };
@@ -58,10 +58,16 @@ fn what_induction_shows_enumeration_confirms() {
             let found = ioco(&model.pool, &imp, &model.sts, InputCompletion::Angelic, budget);
             assert!(matches!(found, EnumerationResult::Conforms), "seed {seed}, {}: {found:?}", mutant.id);
             confirmed += 1;
+            let is_hidden = |switch| model.sts.kind_of(switch) == GateKind::Internal;
+            hidden += usize::from(model.sts.switches.iter().any(is_hidden));
         }
     }
     assert!(confirmed > 100 && refused > 100, "{confirmed} confirmed, {refused} refused");
-    println!("{confirmed} mutants of {n_models} models are shown to be equivalent, {refused} are not");
+    assert!(hidden > 100, "{hidden} of models with internal steps");
+    println!(
+        "{confirmed} mutants of {n_models} models are shown to be equivalent, {hidden} of them of models with \
+         internal steps; {refused} are not"
+    );
 }
 
 /// A count without bound that never goes below zero, and a limit that nothing exceeds.

@@ -20,11 +20,13 @@ use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
 use ioxide_testgen::mutate::{MutantSelection, Sample, select};
 
 fn counter(constants: &[(&str, &str)]) -> Model {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/particle-counter/particle-counter.as");
+    load_variant("particle-counter.as", constants)
+}
+
+fn load_variant(name: &str, constants: &[(&str, &str)]) -> Model {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/particle-counter");
     let mut sources = Sources::new();
-    let file =
-        sources.add("particle-counter.as", std::fs::read_to_string(path).expect("the example is there"));
+    let file = sources.add(name, std::fs::read_to_string(folder.join(name)).expect("the example is there"));
     let overrides = constants.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let loaded = load(&sources, file, &LoadOptions::with_overrides(overrides));
     loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
@@ -47,6 +49,14 @@ fn it_is_as_large_as_the_industrial_model() {
     let internal = model.sts.switches.iter().filter(|it| model.sts.kind_of(it) == GateKind::Internal).count();
     assert!(n(GateKind::Input) >= 69 && n(GateKind::Output) >= 20 && internal >= 10);
     assert!(model.sts.switches.len() > 200, "{} paths", model.sts.switches.len());
+}
+
+#[test]
+fn the_deterministic_variant_has_the_actions_of_the_paper() {
+    let model = load_variant("deterministic.as", &[]);
+    let n = |kind| model.sts.gates.iter().filter(|gate| gate.kind == kind).count();
+    assert_eq!((n(GateKind::Input), n(GateKind::Output)), (69, 20));
+    assert!(model.sts.switches.iter().all(|it| model.sts.kind_of(it) != GateKind::Internal));
 }
 
 /// Steps from the start that are looked at.
@@ -96,11 +106,13 @@ fn its_mutants_are_decided_as_enumeration_decides_them() {
 }
 
 /// Measures the gain of every optimisation: `IOXIDE_COUNTER=40` takes this many mutants. It does what `ioxide bench
-/// counter` does, in a smaller program.
+/// counter` does, in a smaller program. `IOXIDE_COUNTER_MODEL=deterministic.as` takes the other model, and
+/// `IOXIDE_COUNTER_WAY="without restricted completion"`, which is what `ioxide kill` does, one configuration alone.
 #[test]
 fn optimisations_side_by_side() {
     let Some(count) = std::env::var("IOXIDE_COUNTER").ok().and_then(|n| n.parse().ok()) else { return };
-    let mut model = counter(&[]);
+    let name = std::env::var("IOXIDE_COUNTER_MODEL").unwrap_or_else(|_| "particle-counter.as".into());
+    let mut model = load_variant(&name, &[]);
     let sample = Some(Sample { count, seed: 1 });
     let mutants =
         select(&mut model, &MutantSelection { sample, ..MutantSelection::default() }).expect("few enough");
@@ -114,6 +126,9 @@ fn optimisations_side_by_side() {
     }
     ways.push(("without restricted completion".into(), KillConfig::default()));
     ways.push(("without any".into(), KillConfig { off: BTreeSet::from(Optimisation::ALL), ..paper }));
+    if let Ok(only) = std::env::var("IOXIDE_COUNTER_WAY") {
+        ways.retain(|(name, _)| *name == only);
+    }
     for (name, config) in ways {
         let mut model = model.clone();
         let mut solver = build_stack(&SolverConfig::default());
@@ -147,47 +162,4 @@ fn optimisations_side_by_side() {
             times[times.len() - 1]
         );
     }
-}
-
-#[test]
-#[ignore]
-fn scratch_measure() {
-    let var = |name: &str, or: u64| std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(or);
-    let mut model = counter(&[]);
-    let sample = Some(Sample { count: var("S_COUNT", 100) as usize, seed: var("S_SEED", 2) });
-    let mutants = select(&mut model, &MutantSelection { sample, ..MutantSelection::default() }).expect("few");
-    let mut solver = build_stack(&SolverConfig::default());
-    let mut cx = Ctx::new(&mut model, &mut solver);
-    let start = Instant::now();
-    let analysis = MutationAnalysis::new(&mut cx, &KillConfig::default());
-    println!("analysis {:?}", start.elapsed());
-
-    let mut times = Vec::new();
-    let mut counts = [0; 3];
-    for mutant in &mutants {
-        let start = Instant::now();
-        let limit = Duration::from_millis(var("S_LIMIT", 2000));
-        let answer = analysis
-            .decide(&mut cx, mutant, &mut |_| {
-                if start.elapsed() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            })
-            .answer;
-        let took = start.elapsed();
-        times.push(took);
-        let (at, text) = match &answer {
-            ConformAnswer::Fails(w) => (0, format!("killed {}", w.trace.len())),
-            ConformAnswer::Conforms(p) => (1, format!("equivalent {p}")),
-            ConformAnswer::Unknown(d) => (2, format!("unknown {d}")),
-        };
-        counts[at] += 1;
-        println!("{took:?} {} {text}", mutant.id);
-    }
-    times.sort();
-    let sum: Duration = times.iter().sum();
-    println!(
-        "{counts:?} median {:?} mean {:?} max {:?}",
-        times[times.len() / 2],
-        sum / times.len() as u32,
-        times.last()
-    );
 }

@@ -25,7 +25,7 @@ use ioxide_model::value::Value;
 
 use super::offer::MessageList;
 use super::world::StateSet;
-use super::{Enumeration, EnumerationGivenUp, same_gates};
+use super::{Enumeration, EnumerationGivenUp, PairToExplore, same_gates};
 use crate::conform::InputRule;
 use crate::conform::product::InputCompletion;
 
@@ -51,9 +51,6 @@ const STEPS_PER_PLACE: usize = 40_000;
 pub(crate) struct ReachedBeliefs {
     beliefs: Vec<ReachedBelief>,
 }
-
-/// A pair of sets of states to explore: its number, its depth, and the sets.
-type PairToExplore = (usize, u32, StateSet, StateSet);
 
 /// A set of states and the way to it.
 #[derive(Clone)]
@@ -83,6 +80,21 @@ impl ReachedBeliefs {
         // states.
         let search = Enumeration::sampled(spec, spec, &same_gates(spec), meaning, MAX_STATES);
         search.and_then(|search| search.collect_beliefs(pool, is_over).ok()).unwrap_or_default()
+    }
+
+    /// The number of sets of states.
+    pub fn len(&self) -> usize {
+        self.beliefs.len()
+    }
+
+    /// The states of a set.
+    pub fn states(&self, at: usize) -> &[ConcreteState] {
+        &self.beliefs[at].states
+    }
+
+    /// The trace to a set.
+    pub fn trace(&self, at: usize) -> &[Label] {
+        &self.beliefs[at].trace
     }
 
     /// Returns the traces to the nearest places at which one of `changes` matters, at most [`MAX_PLACES`].
@@ -145,20 +157,20 @@ impl ValueNovelty {
 }
 
 /// A switch before and after a change, with the messages of both.
-struct SwitchPair<'c> {
+pub(super) struct SwitchPair<'c> {
     switches: [&'c Switch; 2],
     lists: [Option<MessageList>; 2],
 }
 
 impl<'c> SwitchPair<'c> {
-    fn new(pool: &TermPool, spec: &'c Sts, change: ChangedSwitch<'c>) -> Self {
+    pub fn new(pool: &TermPool, spec: &'c Sts, change: ChangedSwitch<'c>) -> Self {
         let switches = [&spec.switches[change.id], change.after];
         let lists = switches.map(|switch| MessageList::sampled(pool, spec, switch, &[]));
         Self { switches, lists }
     }
 
     /// Returns whether the two have different messages or effects in `state`; true if that is not known.
-    fn differs(&self, pool: &TermPool, spec: &Sts, state: &ConcreteState) -> bool {
+    pub fn differs(&self, pool: &TermPool, spec: &Sts, state: &ConcreteState) -> bool {
         if self.switches.iter().all(|switch| switch.source != state.loc) {
             return false;
         }
@@ -251,7 +263,7 @@ impl Enumeration<'_> {
         self.different.clear();
         self.enter_start(pool)?;
         for label in labels {
-            let Some((at, depth, left, right)) = self.frontier.pop_front() else { return Ok(false) };
+            let Some((at, depth, left, right)) = self.pop_pair() else { return Ok(false) };
             let Some((label, left, right)) = self.step_both(pool, label, &left, &right)? else {
                 return Ok(false);
             };
@@ -264,7 +276,8 @@ impl Enumeration<'_> {
 
     /// Makes the pair of initial states the only one to explore.
     fn enter_start(&mut self, pool: &TermPool) -> Result<(), EnumerationGivenUp> {
-        self.frontier = VecDeque::new();
+        self.frontier.clear();
+        self.diverged.iter_mut().for_each(VecDeque::clear);
         let left = self.imp.initial_states(pool, &mut self.labels)?;
         let right = self.spec.initial_states(pool, &mut self.labels)?;
         self.reach(left, right, 0, None);

@@ -118,7 +118,11 @@ impl<'w> EnumeratedSide<'w> {
         numbers.iter().map(|&at| &self.states[at]).collect()
     }
 
-    fn number_of(&mut self, state: ConcreteState) -> Result<usize, EnumerationGivenUp> {
+    /// The number of a state, a new one where it was not met before.
+    ///
+    /// # Errors
+    /// If there are too many states.
+    pub fn number_of(&mut self, state: ConcreteState) -> Result<usize, EnumerationGivenUp> {
         if let Some(&known) = self.numbers.get(&state) {
             return Ok(known);
         }
