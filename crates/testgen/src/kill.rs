@@ -166,8 +166,8 @@ pub struct MutationAnalysis {
     needs_induction: bool,
     /// Invariants of the specification, in terms of its pool; found for the first mutant that needs them.
     invariants: OnceLock<Invariants>,
-    /// The inputs that the states after one trace agree on, shared by all workers; found for the first mutant that needs
-    /// it.
+    /// The agreement of the states after one trace on inputs, shared by all workers; found for the first mutant that
+    /// needs it.
     agreement: Arc<OnceLock<InputAgreement>>,
     /// The signal that ends all work; that of a mutant may come earlier.
     halt: Halt,
