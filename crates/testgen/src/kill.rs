@@ -47,7 +47,7 @@ use self::agreement::InputAgreement;
 pub(crate) use self::cheap::is_deterministic;
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
-pub const ANALYSIS_VERSION: u32 = 7;
+pub const ANALYSIS_VERSION: u32 = 8;
 
 /// The number of symbolic states above which a specification is not explored beforehand. Chosen by feel: the graph is
 /// made once for all mutants, but has to fit into memory.
