@@ -76,7 +76,7 @@ impl<'a> Ctx<'a> {
         self.run_only_within(&both, work)
     }
 
-    /// Runs `work` under `halt` instead of the current signal: for work that others need as well, whose limit is theirs.
+    /// Runs `work` under `halt` instead of the current signal: for work that others need too, whose limit is theirs.
     pub fn run_only_within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
         let asked = self.solver.restrict(halt.clone());
         let before = std::mem::replace(&mut self.halt, halt.clone());

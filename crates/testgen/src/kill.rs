@@ -47,7 +47,7 @@ use self::agreement::InputAgreement;
 pub(crate) use self::cheap::is_deterministic;
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
-pub const ANALYSIS_VERSION: u32 = 7;
+pub const ANALYSIS_VERSION: u32 = 8;
 
 /// The number of symbolic states above which a specification is not explored beforehand. Chosen by feel: the graph is
 /// made once for all mutants, but has to fit into memory.
@@ -166,8 +166,8 @@ pub struct MutationAnalysis {
     needs_induction: bool,
     /// Invariants of the specification, in terms of its pool; found for the first mutant that needs them.
     invariants: OnceLock<Invariants>,
-    /// The inputs that the states after one trace agree on, shared by all workers; found for the first mutant that needs
-    /// it.
+    /// The agreement of the states after one trace on inputs, shared by all workers; found for the first mutant that
+    /// needs it.
     agreement: Arc<OnceLock<InputAgreement>>,
     /// The signal that ends all work; that of a mutant may come earlier.
     halt: Halt,

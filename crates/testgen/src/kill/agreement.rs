@@ -1,4 +1,4 @@
-//! Which inputs the states take that a specification may be in after one trace: all the same, or not.
+//! The inputs of a belief: all states that a specification may be in after one trace take the same, or not.
 //!
 //! The completion of an implementation lets it ignore an input where it has no transition. A nondeterministic
 //! specification may be in another state by then, which takes the input and must be followed: what is right in one
@@ -22,7 +22,8 @@ use ioxide_symex::{Ctx, Invariants, can_react, decide_by_sizes, switch_effect};
 
 /// The number of terms on which two states may agree. Chosen by feel: variables come first, then small conditions.
 const MAX_CANDIDATES: usize = 120;
-/// The number of pairs of locations above which nothing is shown. Chosen by feel: every pair of switches is asked about.
+/// The number of pairs of locations above which nothing is shown. Chosen by feel: all pairs of switches are asked
+/// about.
 const MAX_LOCATION_PAIRS: usize = 60;
 
 /// The inputs that are possible in the states of one belief, over all traces.
@@ -69,7 +70,7 @@ struct PairInduction<'q> {
 /// A pair of states after a step.
 struct PairStep {
     target: (LocId, LocId),
-    /// What both agree on before the step and the guards, in terms of both states.
+    /// The agreements before the step, and the guards, in terms of both states.
     facts: Vec<Term>,
     /// The invariants of both.
     invariants: Vec<Term>,
