@@ -139,6 +139,7 @@ codes! {
     Nonlinear W0612 Hint "arithmetic that the solver may not decide"
     ConnectionHint W0613 Hint "a connection to write into `ioxide.toml`"
     OldValueRead W0614 Warning "an assignment that reads what another one changes at the same time"
+    PartlyUnfolded W0615 Warning "a model whose processes are unfolded only up to a limit"
     UnsatisfiableGuard W0701 Warning "a guard that no values satisfy"
     UnreachableSwitch W0702 Warning "a transition that is never enabled"
     TauLoop W0703 Warning "internal transitions that can repeat for ever"

@@ -11,8 +11,8 @@
 //!
 //! A channel is a message with a field per value, `v1`, `v2` and so on. Sequential behaviour becomes a part, parallel
 //! composition becomes meetings of parts (see [`system`](self::system)). Recursion at the end of a sequence returns to
-//! a location. Recursion inside of a composition is unfolded, without what has ended; if that has no end it would
-//! create processes without bound, and is refused.
+//! a location. Recursion inside of a composition is unfolded, without what has ended; if that has no end it creates
+//! processes without bound. It is then unfolded up to a limit, and beyond it every guard is unknown.
 //!
 //! A communication on several channels at once, `A ! 1 | B ? x`, is a message of its own, `A_B`, with the fields of all
 //! of them: `A_v1`, `B_v1`. In a composition the sides agree on the channels they share, and each adds those of its

@@ -100,7 +100,7 @@ struct XliaMachine {
     labels: BTreeSet<String>,
     /// Initial values, by variable.
     init: Vec<(Name, Expr)>,
-    /// What is received: the port, the number of the field, and the variable.
+    /// The port, the number of the field and the variable of every value that is received.
     received: Vec<(String, usize, String)>,
 }
 
@@ -419,7 +419,8 @@ impl XliaReader<'_> {
         self.machine.items
     }
 
-    /// Returns the type of field number `n` of a port: `int` for a rational one that is only received in whole variables.
+    /// Returns the type of field number `n` of a port: `int` for a rational one that is only received in whole
+    /// variables.
     fn field_type(&self, port: &str, n: usize, typed: &XliaType) -> Type {
         let named = |ty: &Type, name: &str| matches!(&ty.kind, TypeKind::Named(known) if known == name);
         let is_whole = |var: &String| {

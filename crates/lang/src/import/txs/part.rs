@@ -12,7 +12,7 @@ use ioxide_model::index::Idx;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, StateVar, Sts, Switch};
-use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::term::{RecursiveFunction, Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
 use super::channels::{ChannelId, ChannelWiring, Communication};
@@ -33,6 +33,8 @@ const MAX_GROWN_DEPTH: usize = 12;
 const MAX_ALL_PLACES: usize = 100_000;
 /// The greatest number of steps of one part. Chosen by feel: far beyond the largest automata that people generate.
 const MAX_PART_STEPS: usize = 500_000;
+/// The name of what is beyond these limits.
+const BEYOND: &str = "not unfolded";
 
 /// The meaning of a message of a part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +50,8 @@ pub(super) struct BuiltPart {
     pub(super) model: Model,
     pub(super) said: BTreeMap<TxsPartMessage, GateId>,
     used: BTreeSet<GateId>,
+    /// The call at which unfolding was cut off, if it was.
+    pub(super) cut: Option<Span>,
 }
 
 impl BuiltPart {
@@ -83,6 +87,10 @@ pub(super) struct PartBuilder<'a> {
     open: VecDeque<(LocId, ControlState)>,
     names: BTreeMap<String, usize>,
     labels: BTreeMap<String, usize>,
+    /// True if processes without bound are unfolded up to the limits instead of refused.
+    is_cut: bool,
+    /// The location that stands for everything beyond the limits, if something is.
+    beyond: Option<LocId>,
 }
 
 /// The reason why there is no part.
@@ -116,11 +124,18 @@ impl<'a> PartBuilder<'a> {
             open: VecDeque::new(),
             names: BTreeMap::new(),
             labels: BTreeMap::new(),
+            is_cut: false,
+            beyond: None,
         };
         for (&channel, &kind) in outside {
             builder.gate_for(&TxsPartMessage::On(Communication::on_channel(channel)), kind, span);
         }
         builder
+    }
+
+    /// Unfolds processes without bound up to the limits; what is beyond them is unknown.
+    pub(super) fn with_cut(self) -> Self {
+        Self { is_cut: true, ..self }
     }
 
     /// Builds the part that starts as `control`.
@@ -132,11 +147,13 @@ impl<'a> PartBuilder<'a> {
             }
             Err(why) => Err(why),
             Ok(()) => {
+                let cut = self.beyond.and(self.stepper.grown);
                 let used = self.sts.switches.iter().map(|switch| switch.gate).collect();
                 Ok(BuiltPart {
                     model: Model { pool: self.stepper.pool, sts: self.sts },
                     said: self.said,
                     used,
+                    cut,
                 })
             }
         }
@@ -151,10 +168,58 @@ impl<'a> PartBuilder<'a> {
         self.sts.locations[LocId::new(0)].name = self.unique_name(&name).into();
         self.places.insert(start.clone(), LocId::new(0));
         self.open.push_back((LocId::new(0), start));
+        // Breadth first, so that a cut leaves out what is farthest from the start.
         while let Some((place, control)) = self.open.pop_front() {
             self.leave(place, &control)?;
         }
+        self.add_unknown_steps();
         self.variables(&values)
+    }
+
+    /// Lets every message be possible or not in the location beyond the limits: the guards are calls of functions that
+    /// are not defined. Neither evaluation nor a solver decides them, so nothing is allowed, forbidden or proved there.
+    fn add_unknown_steps(&mut self) {
+        let Some(beyond) = self.beyond else { return };
+        let span = self.sts.locations[beyond].span;
+        // The channels of the interface are all that is seen: `is_cut` is not set where several are used at once.
+        let mut gates: Vec<GateId> = self.sts.gates.iter_enumerated().map(|(gate, _)| gate).collect();
+        gates.retain(|&gate| self.sts.gates[gate].kind != GateKind::Internal);
+        for gate in gates {
+            let guard = self.unknown_condition(gate);
+            self.add_switch((beyond, beyond), gate, guard, Vec::new(), span);
+        }
+    }
+
+    /// Returns a condition over the fields of a message that nothing decides.
+    fn unknown_condition(&mut self, gate: GateId) -> Term {
+        let pool = &mut self.stepper.pool;
+        let Gate { name, fields, .. } = &self.sts.gates[gate];
+        let mut params = Vec::with_capacity(fields.len());
+        for &field in fields {
+            let (name, sort) = (pool.var_info(field).name.clone(), pool.var_info(field).sort);
+            params.push(pool.declare(&name, sort));
+        }
+        let id = pool.declare_function(RecursiveFunction {
+            name: format!("{BEYOND}:{name}").into(),
+            params,
+            result: Sort::Bool,
+            body: None,
+            descends: Vec::new(),
+        });
+        let args = fields.iter().map(|&field| pool.var(field)).collect();
+        pool.call(id, args)
+    }
+
+    /// Returns the location that stands for everything beyond the limits.
+    fn place_beyond(&mut self, span: Span) -> LocId {
+        if let Some(known) = self.beyond {
+            return known;
+        }
+        let name = self.unique_name(BEYOND).into();
+        let doc = "everything beyond the limits of unfolding".into();
+        let id = self.sts.locations.push(Location { name, span, doc });
+        self.beyond = Some(id);
+        id
     }
 
     /// Adds the switches that leave one location.
@@ -188,23 +253,35 @@ impl<'a> PartBuilder<'a> {
             if self.sts.switches.len() >= MAX_PART_STEPS {
                 return Err(NoPart::TooMany);
             }
-            let label = format!("{}:{}", self.sts.locations[place].name, self.sts.gates[gate].name);
-            self.sts.switches.push(Switch {
-                label: number_name(&mut self.labels, &label).into(),
-                source: place,
-                gate,
-                guard,
-                update,
-                resets: Vec::new(),
-                target,
-                span: step.span,
-                doc: String::new(),
-                reqs: Vec::new(),
-                weight: 1,
-                range_check: None,
-            });
+            self.add_switch((place, target), gate, guard, update, step.span);
         }
         Ok(())
+    }
+
+    /// Adds a switch between two locations.
+    fn add_switch(
+        &mut self,
+        (source, target): (LocId, LocId),
+        gate: GateId,
+        guard: Term,
+        update: Vec<(VarId, Term)>,
+        span: Span,
+    ) {
+        let label = format!("{}:{}", self.sts.locations[source].name, self.sts.gates[gate].name);
+        self.sts.switches.push(Switch {
+            label: number_name(&mut self.labels, &label).into(),
+            source,
+            gate,
+            guard,
+            update,
+            resets: Vec::new(),
+            target,
+            span,
+            doc: String::new(),
+            reqs: Vec::new(),
+            weight: 1,
+            range_check: None,
+        });
     }
 
     /// Rewrites the guard and update of a step on several channels at once over the fields of the joint message;
@@ -231,7 +308,10 @@ impl<'a> PartBuilder<'a> {
         let most = if self.stepper.grown.is_some() { MAX_GROWN_PLACES } else { MAX_PLACES };
         let is_too_deep = self.stepper.grown.is_some() && depth > MAX_GROWN_DEPTH;
         if is_too_deep || self.n_compositions > most || self.places.len() >= MAX_ALL_PLACES {
-            return Err(NoPart::TooMany);
+            return match self.stepper.grown {
+                Some(call) if self.is_cut => Ok(self.place_beyond(call)),
+                _ => Err(NoPart::TooMany),
+            };
         }
         let name = self.place_name(&control);
         let name = self.unique_name(&name).into();

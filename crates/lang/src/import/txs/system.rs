@@ -18,7 +18,7 @@ use super::channels::{ChannelId, ChannelWiring, Channels, Communication, JOINT, 
 use super::check::ProcessInterface;
 use super::control::{ControlState, Stepper};
 use super::part::{BuiltPart, ChannelKinds, NoPart, PartBuilder, TxsPartMessage, both_ways, kind_of};
-use super::tree::{BehaviourId, ModelDef, Specification};
+use super::tree::{BehaviourId, BehaviourKind, ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
 use crate::ast::Name;
@@ -90,13 +90,22 @@ pub(super) fn build_system(
         Err(NoPart::Grows(call)) if names.len() > 1 => {
             tree = CompositionTree::Part(0);
             names = vec![(model.name.text.clone(), None)];
-            let all = build_parts(meaning, model, &mut outside, vec![whole], &names, &pool);
+            let all = build_parts(meaning, model, &mut outside, vec![whole.clone()], &names, &pool);
             all.map_err(|_| NoPart::Grows(call))
+        }
+        parts => parts,
+    };
+    let parts = match parts {
+        Err(NoPart::Grows(_)) if !has_joint_offers(meaning.spec) => {
+            tree = CompositionTree::Part(0);
+            names = vec![(model.name.text.clone(), None)];
+            build_cut_part(meaning, model, &mut outside, whole, &pool).map(|part| vec![part])
         }
         parts => parts,
     };
     let parts = parts.map_err(|why| why.report(span, sink))?;
     no_goals(&parts, sink)?;
+    parts.iter().filter_map(|part| part.cut).for_each(|call| sink.push(partly_unfolded(call)));
     // A single part that hides nothing is the system, without variables for its control.
     if let ([part], CompositionTree::Part(_)) = (&*parts, &tree)
         && part.communications().all(|on| on.hidden.is_empty() && on.exit.is_none())
@@ -105,32 +114,44 @@ pub(super) fn build_system(
     }
     let mut composing = PartComposer { outside: &mut outside, parts: &parts, names: &names, span };
     let system = composing.compose(&tree, &model.name, sink)?;
-    // The channels of `SYNC` are hidden behind a mapper.
-    if mapper.is_some() { Ok(system) } else { check_listed(model, system, sink) }
+    // The channels of the model are hidden behind a mapper, so its `SYNC` is checked without one.
+    match mapper {
+        Some(mapper) => composing.check_mapper(mapper, &tree, sink).map(|()| system),
+        None => check_listed(model, system, sink),
+    }
 }
 
 /// Returns the system if `SYNC` lists all its communications, or is not written.
 fn check_listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Result<Model, Reported> {
-    let Some(sync) = &model.sync else { return Ok(system) };
+    let Some(names) = listed_names(model, sink)? else { return Ok(system) };
+    let sts = &system.sts;
+    let is_unlisted =
+        |switch: &&Switch| switch.gate != Sts::TAU && !names.contains(&*sts.gates[switch.gate].name);
+    if let Some(switch) = sts.switches.iter().find(is_unlisted) {
+        return Err(report_unlisted(&sts.gates[switch.gate].name, switch.span, sink));
+    }
+    Ok(system)
+}
+
+/// Returns the names of the communications that `SYNC` lists, `None` if it is not written.
+fn listed_names(model: &ModelDef, sink: &mut FindingSink) -> Result<Option<BTreeSet<String>>, Reported> {
+    let Some(sync) = &model.sync else { return Ok(None) };
     let known: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
     if let Some(name) = sync.iter().flatten().find(|name| !known.iter().any(|other| other.text == name.text))
     {
         let message = format!("the model has no channel `{}`", name.text);
         return Err(sink.error(|| Diagnostic::new(Code::UnknownGate, name.span, message)));
     }
-    let names: BTreeSet<String> = sync.iter().map(|set| joined_name(set)).collect();
-    let sts = &system.sts;
-    let is_unlisted =
-        |switch: &&Switch| switch.gate != Sts::TAU && !names.contains(&*sts.gates[switch.gate].name);
-    if let Some(switch) = sts.switches.iter().find(is_unlisted) {
-        let message = format!("`SYNC` does not list `{}`", sts.gates[switch.gate].name);
-        return Err(sink.error(|| {
-            Diagnostic::new(Code::TxsNotRead, switch.span, message)
-                .note("where `SYNC` is written, it lists all communications of a model")
-                .help("add the channels of this one, as in `SYNC { A | B }, { C }`")
-        }));
-    }
-    Ok(system)
+    Ok(Some(sync.iter().map(|set| joined_name(set)).collect()))
+}
+
+/// Reports a communication that `SYNC` does not list.
+fn report_unlisted(name: &str, span: Span, sink: &mut FindingSink) -> Reported {
+    sink.error(|| {
+        Diagnostic::new(Code::TxsNotRead, span, format!("`SYNC` does not list `{name}`"))
+            .note("where `SYNC` is written, it lists all communications of a model")
+            .help("add the channels of this one, as in `SYNC { A | B }, { C }`")
+    })
 }
 
 /// Returns the name of a message on all of these channels.
@@ -218,6 +239,41 @@ fn build_parts(
         parts.push(PartBuilder::new(stepper, name, model.name.span, &outside.kinds).build(leaf)?);
     }
     Ok(parts)
+}
+
+/// Builds all of a model as one part, whose processes without bound are unfolded up to the limits.
+fn build_cut_part(
+    meaning: &TxsMeaning<'_>,
+    model: &ModelDef,
+    outside: &mut ModelOutside,
+    whole: ControlState,
+    pool: &TermPool,
+) -> Result<BuiltPart, NoPart> {
+    let stepper = Stepper::new(meaning, &mut outside.channels, 1, pool.clone());
+    let builder = PartBuilder::new(stepper, &model.name.text, model.name.span, &outside.kinds);
+    builder.with_cut().build(whole)
+}
+
+/// Returns whether some communication is on several channels at once. Beyond the limits of unfolding every message is
+/// possible or not, and which messages there are would not be known.
+fn has_joint_offers(spec: &Specification) -> bool {
+    spec.behaviours
+        .iter()
+        .any(|behaviour| matches!(&behaviour.kind, BehaviourKind::Prefix(offer, _) if !offer.with.is_empty()))
+}
+
+/// Returns the warning about a model that is unfolded up to the limits only.
+fn partly_unfolded(call: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::PartlyUnfolded,
+        call,
+        "this call creates a process again and again, so the model is unfolded only partly",
+    )
+    .note("a run that leaves the unfolded part ends inconclusive")
+    .help(
+        "let the process call itself at the end of a sequence, write out how many run in parallel, or let another \
+         process bound them",
+    )
 }
 
 /// Returns how the behaviour is put together, and moves its sequential parts to `leaves`.
@@ -345,6 +401,28 @@ impl PartComposer<'_> {
         }
         sink.check()?;
         Ok(composer.finish())
+    }
+
+    /// Reports the communications of a mapper that its `SYNC` does not list.
+    fn check_mapper(
+        &mut self,
+        mapper: &ModelDef,
+        tree: &CompositionTree,
+        sink: &mut FindingSink,
+    ) -> Result<(), Reported> {
+        let Some(names) = listed_names(mapper, sink)? else { return Ok(()) };
+        // The tree that `start_of` makes. Where all is one part, the mapper takes no step of its own that could be
+        // looked at.
+        let CompositionTree::Hide(_, both) = tree else { return Ok(()) };
+        let CompositionTree::Parallel(_, _, right) = &**both else { return Ok(()) };
+        for group in self.groups(right, sink)?.seen.iter().filter(|group| !group.on.is_plain_exit()) {
+            let seen = Communication { seen: group.on.seen.clone(), ..Communication::default() };
+            let name = self.outside.channels.communication_name(&seen);
+            if !names.contains(&name) {
+                return Err(report_unlisted(&name, self.group_span(&group.members), sink));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the variables for the values of a communication: `seen` for those that are seen, new ones for others.
