@@ -407,13 +407,24 @@ pub(super) fn rename_variables(
     state
 }
 
+/// The sets of states of the specification that stand for a set of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpecCover {
+    /// The same set. An input counts if one state of the specification takes it: what the implementation does after an
+    /// input that only the others take is not compared where a smaller set was.
+    Same,
+    /// Any set within it: fewer states allow less, and leave no input out that the others take.
+    Subset,
+}
+
 /// Returns whether the sets of the implementation in `big` have all states of those in `small`, and the sets of the
-/// specification in `big` no states besides those in `small`; `names` maps the names of `big` to terms of `small`.
+/// specification in `big` cover those in `small`; `names` maps the names of `big` to terms of `small`.
 pub(super) fn covers(
     cx: &mut Ctx<'_>,
     big: &ProductState,
     small: &ProductState,
     names: &Substitution,
+    spec_cover: SpecCover,
 ) -> bool {
     let within = |cx: &mut Ctx<'_>, inner: &[Term], outer: &[Term]| {
         if inner == outer {
@@ -438,6 +449,9 @@ pub(super) fn covers(
     for (big, small) in big.spec.iter().zip(&small.spec) {
         let inner = facts(cx, big);
         if !within(cx, &inner, &small.facts) {
+            return false;
+        }
+        if spec_cover == SpecCover::Same && !within(cx, &small.facts, &inner) {
             return false;
         }
     }

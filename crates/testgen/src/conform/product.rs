@@ -15,6 +15,7 @@ use super::beyond::ClockLimits;
 use super::branch::{BranchCase, TooMany, assume, cases};
 use super::elapse::{MemberAfterDelay, MemberDelay, elapse_members};
 use super::ports::ProductPort;
+use super::private::SpecCover;
 use super::side::{SideMember, SideSystem, Unknowns};
 
 /// The greatest number of members of one side; more is a divergence, or too expensive. Chosen by feel.
@@ -103,6 +104,19 @@ impl ModelProduct<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Returns which sets of states of the specification stand for one of them.
+    pub fn spec_cover(&self) -> SpecCover {
+        let leaves_no_input_out = self.relation == ConformanceRelation::Uioco
+            || self.inputs == InputRule::Compared
+            || self.spec.takes_all_inputs();
+        // Under the restricted completion the implementation may do more where the specification takes an input.
+        if leaves_no_input_out && self.completion != InputCompletion::Restricted {
+            SpecCover::Subset
+        } else {
+            SpecCover::Same
+        }
     }
 
     /// Returns whether one of the systems has clocks.

@@ -23,7 +23,7 @@ use ioxide_symex::leaves::{Leaves, apply_decision, find_undecided, with_leaves};
 use ioxide_symex::{Ctx, Store, connected_facts, keep_tightest};
 
 use super::branch::{BranchCase, assume, fork};
-use super::private::{self, has_own};
+use super::private::{self, SpecCover, has_own};
 use super::product::ProductState;
 use super::side::SideMember;
 
@@ -74,8 +74,9 @@ pub(super) enum NameUse {
 type ProductShape = (Vec<LocId>, Vec<LocId>, Vec<u32>);
 
 /// The remembered states.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct SeenProducts {
+    spec_cover: SpecCover,
     by_form: FxHashMap<ProductState, usize>,
     /// The states of each shape, in order of discovery.
     by_shape: FxHashMap<ProductShape, Vec<Remembered>>,
@@ -100,6 +101,10 @@ pub(crate) enum ProductMatch {
 }
 
 impl SeenProducts {
+    pub fn new(spec_cover: SpecCover) -> Self {
+        Self { spec_cover, by_form: FxHashMap::default(), by_shape: FxHashMap::default() }
+    }
+
     /// Looks for a state that covers `state`, which is canonical; remembers it as `number` if there is none.
     pub fn visit(
         &mut self,
@@ -149,7 +154,7 @@ impl SeenProducts {
                 continue;
             }
             tried += 1;
-            if covers(cx, (big, leaves), (state, &small)) {
+            if covers(cx, (big, leaves), (state, &small), self.spec_cover) {
                 return Some(*number);
             }
             if tried == MAX_CANDIDATES {
@@ -494,6 +499,7 @@ fn covers(
     cx: &mut Ctx<'_>,
     (big, big_leaves): (&ProductState, &[Term]),
     (small, leaves): (&ProductState, &[Term]),
+    spec_cover: SpecCover,
 ) -> bool {
     let (own, same_own) = (private::own_variables(big), private::own_variables(small));
     let (extra, same_extra) = (private::shared_variables(cx, big), private::shared_variables(cx, small));
@@ -534,7 +540,7 @@ fn covers(
     let mut question = small.path.clone();
     question.push(cx.pool.not(demand));
     // Only a proof covers: a state that is explored twice costs time, one that is dropped wrongly costs a fault.
-    cx.decide(&question) == SolverDecision::Unsat && private::covers(cx, big, small, &names)
+    cx.decide(&question) == SolverDecision::Unsat && private::covers(cx, big, small, &names, spec_cover)
 }
 
 /// Returns the least general canonical state that stands for both.

@@ -197,7 +197,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             budget: usize::MAX,
             spent: 0,
             names,
-            seen: SeenProducts::default(),
+            seen: SeenProducts::new(product.spec_cover()),
             on_graph: Vec::new(),
             nodes: Vec::new(),
             frontier: VecDeque::new(),

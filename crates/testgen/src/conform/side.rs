@@ -88,6 +88,8 @@ pub(crate) struct SystemIndex {
 /// The switches that start at a location, and its conditions of silence.
 #[derive(Clone, Debug)]
 struct LocationSwitches {
+    /// True if every input has a transition without a guard.
+    takes_all_inputs: bool,
     /// The condition of quiescence: no output and no internal step is possible without an input.
     quiet: Term,
     /// The condition under which an output, an observed input or an internal step can still happen; true in models
@@ -102,6 +104,11 @@ impl<'s> SideSystem<'s> {
     pub fn new(cx: &mut Ctx<'_>, sts: &'s Sts, live: Liveness) -> Self {
         let index = SystemIndex::new(cx, sts);
         Self { sts, index, live }
+    }
+
+    /// Returns whether every state takes every input; false also if that depends on guards.
+    pub fn takes_all_inputs(&self) -> bool {
+        self.index.places.iter().all(|place| place.takes_all_inputs)
     }
 
     /// Indexes a system that differs from the one of `index` at the locations `touched` only.
@@ -241,8 +248,19 @@ impl LocationSwitches {
         let is_internal = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Internal;
         let all: Vec<SwitchId> = sts.switches_from(loc).map(|(id, _)| id).collect();
         let internal = all.iter().copied().filter(is_internal).collect();
+        let takes = |cx: &Ctx<'_>, gate: GateId| {
+            sts.switches_from(loc).any(|(_, switch)| switch.gate == gate && cx.pool.is_true(switch.guard))
+        };
+        let mut inputs = sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind.is_input());
+        let takes_all_inputs = inputs.all(|(gate, _)| takes(cx, gate));
         let visible = all.into_iter().filter(|id| !is_internal(id));
-        Self { quiet, later, internal, visible: visible.map(|id| (sts.switches[id].gate, id)).collect() }
+        Self {
+            quiet,
+            later,
+            takes_all_inputs,
+            internal,
+            visible: visible.map(|id| (sts.switches[id].gate, id)).collect(),
+        }
     }
 
     /// Returns the condition under which the system may react at this location now or as time passes.

@@ -235,6 +235,30 @@ fn uioco_leaves_open_what_ioco_forbids() {
     assert!(matches!(verdict.answer, ConformAnswer::Conforms(_)), "{:?}", verdict.answer);
 }
 
+/// After `ask` and `low` the specification cannot take `go`, after `x` and `y` it can: what was compared after the first
+/// does not stand for the second, although the first set of states is within the second.
+#[test]
+fn a_set_of_states_that_takes_fewer_inputs_stands_for_no_other() {
+    let spec = "model M { input ask input x input y input go output low output ok output done output bad
+        var n: 0..3
+        state start { on ask -> asked  on x -> second }
+        state asked { emit low when n <= 1 -> last }
+        state second { on y -> third }
+        state third { emit ok -> last }
+        state last { on go when n == 3 -> going }
+        state going { emit done -> last } }";
+    let imp = "model M { input ask input x input y input go output low output ok output done output bad
+        state start { on ask -> asked  on x -> second }
+        state asked { emit low -> last }
+        state second { on y -> third }
+        state third { emit ok -> last }
+        state last { on go -> going }
+        state going { emit bad -> last } }";
+    let options = ConformOptions::default();
+    let (_, witness) = compared(&model("imp.iox", imp), model("spec.iox", spec), &options);
+    assert_eq!(witness, ["?x", "?y", "!ok", "?go", "!bad"]);
+}
+
 #[test]
 fn a_comparison_that_has_to_end_says_how_far_it_came() {
     let (imp, mut spec) = (example("brp/spec.iox"), example("brp/spec.iox"));

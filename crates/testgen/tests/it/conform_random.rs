@@ -4,9 +4,11 @@
 
 use std::ops::ControlFlow;
 
+use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
-use ioxide_model::sts::{Model, Sts};
+use ioxide_model::sts::{GateId, LocId, Location, Model, Sts, Switch};
+use ioxide_model::term::TermPool;
 use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::solver::Solver;
 use ioxide_smt::stack::{SolverConfig, build_stack};
@@ -95,6 +97,67 @@ fn conform_agrees_with_enumeration_on_random_pairs() {
         n_pairs() < 100 || (conforming > n_pairs() / 8 && failing > n_pairs() / 8),
         "{conforming} {failing}"
     );
+}
+
+/// A specification with an unknown start value is in the states of all its values, as if it had chosen one unseen.
+#[test]
+fn unknown_start_values_agree_with_enumerated_choices_of_them() {
+    let (mut conforming, mut failing, mut open) = (0, 0, 0);
+    for seed in 0..n_pairs() {
+        let mut pair = Pairs::new(seed).pair();
+        let mut brute = BruteSolver::new();
+        for (imp, spec) in [(&pair.one, &pair.other), (&pair.other, &pair.one)] {
+            let choosing = choosing_start_value(&mut pair.pool, spec);
+            let mut unknown = spec.clone();
+            unknown.vars[0].init = None;
+            let model = Model { pool: pair.pool.clone(), sts: unknown };
+            for meaning in MEANINGS {
+                let (relation, completion) = meaning;
+                let budget = EnumerationBudget::default();
+                let expected = conforms(&pair.pool, imp, &choosing, relation, completion, budget);
+                let answer = symbolic(&model, imp, meaning, &mut brute);
+                match (&expected, &answer) {
+                    (EnumerationResult::Conforms, ConformAnswer::Conforms(_)) => conforming += 1,
+                    (EnumerationResult::Fails(trace), ConformAnswer::Fails(witness)) => {
+                        failing += 1;
+                        assert_eq!(trace.len(), witness.trace.len(), "seed {seed}: {trace:?} {witness:?}");
+                    }
+                    (_, ConformAnswer::Unknown(_)) => open += 1,
+                    _ => panic!("seed {seed}, {meaning:?}: {expected:?} but {answer:?}"),
+                }
+            }
+        }
+    }
+    assert!(
+        n_pairs() < 100 || (conforming > n_pairs() && failing > n_pairs() && open < n_pairs() / 10),
+        "{conforming} {failing} {open}"
+    );
+}
+
+/// Returns `sts` with internal steps before its start that choose the value of its first variable.
+fn choosing_start_value(pool: &mut TermPool, sts: &Sts) -> Sts {
+    let mut choosing = sts.clone();
+    let var = sts.vars[0].var;
+    let start = LocId::new(sts.locations.len());
+    choosing.locations.push(Location { name: "start".into(), span: sts.vars[0].span, doc: String::new() });
+    choosing.initial = start;
+    for value in 0..3 {
+        choosing.switches.push(Switch {
+            label: format!("choose{value}").into(),
+            source: start,
+            gate: GateId::new(0),
+            guard: pool.tt(),
+            update: vec![(var, pool.int(value))],
+            resets: Vec::new(),
+            target: sts.initial,
+            span: sts.vars[0].span,
+            doc: String::new(),
+            reqs: Vec::new(),
+            weight: 1,
+            range_check: None,
+        });
+    }
+    choosing
 }
 
 #[test]
