@@ -293,7 +293,7 @@ pub(crate) fn connection_config(
     Ok(ConnectionConfig { spec, protocol, tls })
 }
 
-/// What a kind of connection has in the project file.
+/// The keys of a kind of connection in the project file.
 struct ConnectionForm {
     /// The key that says where the system is.
     place: &'static str,

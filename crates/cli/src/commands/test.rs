@@ -179,7 +179,7 @@ fn known_failures(
 struct TestLimits {
     /// The limit of the tester alone.
     of_tester: Option<Duration>,
-    /// What is left for the tester: its own limit, or that of the command if it is shorter.
+    /// The time of the tester: its own limit, or that of the command if it is shorter.
     shortest: Option<Duration>,
     /// The limit of everything: what `--for` and `--time-limit` leave.
     of_all: Option<Duration>,

@@ -1,4 +1,5 @@
-//! Pairs of edits: two candidates that explain different runs, and second edits at the failures that a first one leaves.
+//! Pairs of edits: two candidates that explain different runs, and second edits at the failures that a first one
+//! leaves.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

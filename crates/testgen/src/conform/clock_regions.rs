@@ -5,9 +5,9 @@
 //! depends on the order of fractions alone: so the search follows one state of the implementation, whose clocks were
 //! reset at instants that are known, and the set of states of the specification as a set of regions relative to these
 //! instants (see [`position`]). A set of regions is exact, so both answers are: a difference is one, and when nothing
-//! is left to explore there is none. Known instants that no longer tell regions apart are forgotten, and equal pairs are
-//! explored once. The number of pairs can grow without end (the question is undecidable in general), so the search has
-//! a limit.
+//! is left to explore there is none. Known instants that no longer tell regions apart are forgotten, and equal pairs
+//! are explored once. The number of pairs can grow without end (the question is undecidable in general), so the search
+//! has a limit.
 //!
 //! It is for models whose values and messages can be listed, and whose clocks are compared with constants.
 

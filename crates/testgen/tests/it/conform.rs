@@ -235,8 +235,8 @@ fn uioco_leaves_open_what_ioco_forbids() {
     assert!(matches!(verdict.answer, ConformAnswer::Conforms(_)), "{:?}", verdict.answer);
 }
 
-/// After `ask` and `low` the specification cannot take `go`, after `x` and `y` it can: what was compared after the first
-/// does not stand for the second, although the first set of states is within the second.
+/// After `ask` and `low` the specification cannot take `go`, after `x` and `y` it can: what was compared after the
+/// first does not stand for the second, although the first set of states is within the second.
 #[test]
 fn a_set_of_states_that_takes_fewer_inputs_stands_for_no_other() {
     let spec = "model M { input ask input x input y input go output low output ok output done output bad

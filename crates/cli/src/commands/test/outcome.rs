@@ -1,4 +1,4 @@
-//! What a campaign of `ioxide test` tells at its end: to people, to programs, and in its record.
+//! The end of a campaign of `ioxide test`: what it tells people, programs and its record.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub struct EndedCampaign<'a> {
     pub is_cut: bool,
     /// The requirements with the runs that cover them, if they are told.
     pub requirements: Option<Json>,
-    /// What speaks for the model and for the system, if there was a failure.
+    /// The evidence for the model and for the system, if there was a failure.
     pub evidence: Option<FailureEvidence>,
 }
 

@@ -30,7 +30,7 @@ const MAX_INITIAL: usize = 1_000;
 /// The number of a member.
 pub(super) type MemberId = usize;
 /// The number of a label.
-pub(super) type LabelId = usize;
+pub(super) type TimedLabelId = usize;
 
 /// A location with values for the variables; those that cannot matter have default values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ struct Cell {
     clocks: Vec<u32>,
 }
 
-/// What a switch leads to: a state, and the clocks that are 0 there.
+/// The target of a switch: a state, and the clocks that are 0 there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct CellTarget {
     state: usize,
@@ -57,9 +57,9 @@ struct CellTarget {
 #[derive(Debug, Default)]
 struct CellSteps {
     internal: Vec<CellTarget>,
-    outputs: Vec<(LabelId, CellTarget)>,
+    outputs: Vec<(TimedLabelId, CellTarget)>,
     /// The inputs that it mentions, observed ones included.
-    inputs: Vec<LabelId>,
+    inputs: Vec<TimedLabelId>,
     /// True if one of them is an observed input.
     observes: bool,
 }
@@ -73,7 +73,7 @@ struct Member {
     rested: bool,
 }
 
-/// What a state can still do without an input of the tester, now or later.
+/// The steps that a state can still make without an input of the tester, now or later.
 #[derive(Clone, Copy, Debug)]
 struct Prospects {
     /// An output or an internal step is possible.
@@ -97,11 +97,11 @@ pub(super) struct RegionSide<'s> {
     states: Numbered<DataState>,
     cells: Numbered<Cell>,
     steps: FxHashMap<usize, Rc<CellSteps>>,
-    answers: FxHashMap<(usize, LabelId), Rc<[CellTarget]>>,
+    answers: FxHashMap<(usize, TimedLabelId), Rc<[CellTarget]>>,
     prospects: FxHashMap<(usize, ClockPositions), Prospects>,
     members: Numbered<Member>,
     internal: FxHashMap<MemberId, Rc<[MemberId]>>,
-    after_label: FxHashMap<(MemberId, LabelId), Rc<[MemberId]>>,
+    after_label: FxHashMap<(MemberId, TimedLabelId), Rc<[MemberId]>>,
     later: FxHashMap<(MemberId, u16), Option<MemberId>>,
     without_mark: FxHashMap<(MemberId, u16), (MemberId, u16)>,
 }
@@ -188,7 +188,7 @@ impl<'s> RegionSide<'s> {
         &mut self,
         met: &mut MetMessages<'_>,
         at: MemberId,
-    ) -> Result<Vec<(LabelId, MemberId)>, RegionStop> {
+    ) -> Result<Vec<(TimedLabelId, MemberId)>, RegionStop> {
         let steps = self.steps_now(met, at)?;
         let mut found = Vec::with_capacity(steps.outputs.len());
         for (label, target) in &steps.outputs {
@@ -203,7 +203,7 @@ impl<'s> RegionSide<'s> {
         &mut self,
         met: &mut MetMessages<'_>,
         at: MemberId,
-        found: &mut Vec<LabelId>,
+        found: &mut Vec<TimedLabelId>,
     ) -> Result<(), RegionStop> {
         let steps = self.steps_now(met, at)?;
         found.extend(&steps.inputs);
@@ -215,7 +215,7 @@ impl<'s> RegionSide<'s> {
         &mut self,
         met: &mut MetMessages<'_>,
         at: MemberId,
-        label: LabelId,
+        label: TimedLabelId,
     ) -> Result<Rc<[MemberId]>, RegionStop> {
         if let Some(known) = self.after_label.get(&(at, label)) {
             return Ok(known.clone());
@@ -356,7 +356,7 @@ impl<'s> RegionSide<'s> {
         Ok(self.members.number_of(Member { state, clocks, rested }))
     }
 
-    /// What a state with these clocks, among themselves, can still do.
+    /// Returns what a state with these clocks, among themselves, can still do.
     fn prospects(
         &mut self,
         met: &mut MetMessages<'_>,
@@ -488,12 +488,12 @@ impl<'s> RegionSide<'s> {
         list.as_ref().and_then(|list| list.in_state(met.pool, state, |_| None)).ok_or(RegionStop::Impossible)
     }
 
-    /// What a message in a cell leads to.
+    /// Returns the targets of a message in a cell.
     fn answers(
         &mut self,
         met: &MetMessages<'_>,
         cell: usize,
-        label: LabelId,
+        label: TimedLabelId,
     ) -> Result<Rc<[CellTarget]>, RegionStop> {
         if let Some(known) = self.answers.get(&(cell, label)) {
             return Ok(known.clone());

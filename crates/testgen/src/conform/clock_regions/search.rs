@@ -12,7 +12,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_smt::halt::Halt;
 
-use super::member::{LabelId, MemberId, RegionSide};
+use super::member::{MemberId, RegionSide, TimedLabelId};
 use super::trace::trace_along;
 use super::{MetMessages, Numbered, RegionStop};
 use crate::conform::product::InputCompletion;
@@ -23,13 +23,13 @@ use crate::conform::search::SearchEffort;
 const STEPS_PER_LOOK: usize = 10_000;
 
 /// A set of members of the specification, in order.
-type Belief = Rc<[MemberId]>;
+type RegionBelief = Rc<[MemberId]>;
 
 /// A state of the implementation with the states of the specification after the same trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct RegionPair {
     imp: MemberId,
-    spec: Belief,
+    spec: RegionBelief,
     /// The number of instants that are remembered, not counting this one.
     marks: u16,
     /// True if this instant is any one between those at which a mark is a whole number of units ago.
@@ -40,7 +40,7 @@ struct RegionPair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegionStep {
     /// A message.
-    Message(LabelId),
+    Message(TimedLabelId),
     /// Silence without end.
     Silence,
     /// An internal step of the implementation.
@@ -262,7 +262,7 @@ impl<'s> RegionSearch<'s> {
         if !self.imp.is_rested(pair.imp) {
             return Ok(());
         }
-        let spec: Belief = pair.spec.iter().copied().filter(|&it| self.spec.is_rested(it)).collect();
+        let spec: RegionBelief = pair.spec.iter().copied().filter(|&it| self.spec.is_rested(it)).collect();
         if spec.is_empty() {
             return Err(ExpandEnd::Difference(RegionStep::Silence));
         }
@@ -293,7 +293,12 @@ impl<'s> RegionSearch<'s> {
     }
 
     /// Returns whether a state of the specification without internal steps does not take an input.
-    fn is_refused(&mut self, pool: &TermPool, spec: &Belief, label: LabelId) -> Result<bool, RegionStop> {
+    fn is_refused(
+        &mut self,
+        pool: &TermPool,
+        spec: &RegionBelief,
+        label: TimedLabelId,
+    ) -> Result<bool, RegionStop> {
         let met = &mut MetMessages { pool, labels: &mut self.labels };
         for &member in spec.iter() {
             if self.spec.after_label(met, member, label)?.is_empty()
@@ -310,7 +315,7 @@ impl<'s> RegionSearch<'s> {
         &mut self,
         pool: &TermPool,
         imp: MemberId,
-        label: LabelId,
+        label: TimedLabelId,
     ) -> Result<Vec<MemberId>, RegionStop> {
         let met = &mut MetMessages { pool, labels: &mut self.labels };
         let next = self.imp.after_label(met, imp, label)?;
@@ -370,7 +375,12 @@ impl<'s> RegionSearch<'s> {
     }
 
     /// The states of the specification after a message now.
-    fn after_label(&mut self, pool: &TermPool, spec: &Belief, label: LabelId) -> Result<Belief, RegionStop> {
+    fn after_label(
+        &mut self,
+        pool: &TermPool,
+        spec: &RegionBelief,
+        label: TimedLabelId,
+    ) -> Result<RegionBelief, RegionStop> {
         let met = &mut MetMessages { pool, labels: &mut self.labels };
         let mut found = Vec::new();
         for &member in spec.iter() {
@@ -381,7 +391,7 @@ impl<'s> RegionSearch<'s> {
     }
 
     /// Returns the states of the specification closed under internal steps now.
-    fn close_now(&mut self, pool: &TermPool, members: Vec<MemberId>) -> Result<Belief, RegionStop> {
+    fn close_now(&mut self, pool: &TermPool, members: Vec<MemberId>) -> Result<RegionBelief, RegionStop> {
         self.close(pool, members, None)
     }
 
@@ -391,7 +401,7 @@ impl<'s> RegionSearch<'s> {
         pool: &TermPool,
         members: Vec<MemberId>,
         marks: u16,
-    ) -> Result<Belief, RegionStop> {
+    ) -> Result<RegionBelief, RegionStop> {
         self.close(pool, members, Some(marks))
     }
 
@@ -400,7 +410,7 @@ impl<'s> RegionSearch<'s> {
         pool: &TermPool,
         members: Vec<MemberId>,
         marks: Option<u16>,
-    ) -> Result<Belief, RegionStop> {
+    ) -> Result<RegionBelief, RegionStop> {
         let met = &mut MetMessages { pool, labels: &mut self.labels };
         let mut closure: BTreeSet<MemberId> = members.into_iter().collect();
         let mut open: Vec<MemberId> = closure.iter().copied().collect();
@@ -442,7 +452,7 @@ impl<'s> RegionSearch<'s> {
     }
 
     /// Returns the states of the specification without a mark; `None` if it tells some of them apart.
-    fn without_mark(&mut self, spec: &Belief, mark: u16) -> Option<Belief> {
+    fn without_mark(&mut self, spec: &RegionBelief, mark: u16) -> Option<RegionBelief> {
         let mut counts: FxHashMap<MemberId, (u32, u32)> = FxHashMap::default();
         for &member in spec.iter() {
             self.spent += 1;

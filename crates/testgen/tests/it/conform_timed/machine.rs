@@ -114,7 +114,7 @@ pub struct Machine {
     shape: Shape,
 }
 
-/// What a random machine has.
+/// The sizes of a random machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// At least three.
