@@ -86,18 +86,6 @@ pub(crate) struct PredictionCost {
     unspecified: FxHashSet<Option<GateId>>,
     /// The values of their fields, by the position of the field.
     unspecified_values: FxHashSet<(GateId, usize, Value)>,
-    /// The price of the fields of a message about which it says nothing, in the current run.
-    open_price: OpenPrice,
-}
-
-/// The price of the fields of messages about which a model says nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum OpenPrice {
-    /// Each new value: an edit must not gain by leaving open what the model predicted before.
-    #[default]
-    EachValue,
-    /// The first message of each kind: the model itself leaves the run open, so the right one may.
-    OncePerMessage,
 }
 
 impl PredictionCost {
@@ -106,10 +94,9 @@ impl PredictionCost {
         &mut self,
         model: &mut Model,
         solver: &mut dyn Solver,
-        (run, open_price): (&DecodedRun<'_>, OpenPrice),
+        run: &DecodedRun<'_>,
         halt: &Halt,
     ) -> Result<bool, RepairError> {
-        self.open_price = open_price;
         let mut predicted = 0;
         let judged = judge_with(model, solver, (run, halt), None, &mut |cx, monitor, label, at| {
             if at < MAX_PREDICTED {
@@ -154,13 +141,7 @@ impl PredictionCost {
         let n_outputs = sts.gates.iter().filter(|gate| gate.kind == GateKind::Output).count();
         let is_new = self.unspecified.insert(seen.map(|(gate, _)| gate));
         let of_gate = if is_new { ((n_outputs + 1) as f64).log2() } else { REPEATED_BITS };
-        let n_new_values = self.count_new_values(seen);
-        let n_paid = match self.open_price {
-            OpenPrice::EachValue => n_new_values,
-            OpenPrice::OncePerMessage if is_new => seen.map_or(0, |(_, values)| values.len()),
-            OpenPrice::OncePerMessage => 0,
-        };
-        of_gate + OPEN_VALUE_BITS * n_paid as f64
+        of_gate + OPEN_VALUE_BITS * self.count_new_values(seen) as f64
     }
 
     /// Returns the number of fields of an unpredicted message whose values it did not have before, and notes them. What

@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::candidates::{EditCandidate, candidates, strengthened};
 use crate::edit::{edited_sources, unified_diff};
 use crate::effect::{effect_of, is_same_behaviour};
-use crate::evaluate::{OpenPrice, PredictionCost, RunJudgement, failure_of};
+use crate::evaluate::{PredictionCost, RunJudgement, failure_of};
 use crate::failure::FailurePoint;
 use crate::plausibility::implausible_bits;
 use crate::replay::{ChangedPlace, ModelMeaning, ReplayBase};
@@ -455,7 +455,7 @@ impl<'r> Search<'r> {
         // What is compared afterwards needs a part of the time that is left.
         let left = self.request.halt.time_left().map(|left| left * RANKING_SHARE / 100);
         let halt = left.map(self.request.halt_after).unwrap_or_default().either(&self.request.halt);
-        let predicted = self.predict(base, &mut solutions, solver, &halt);
+        let predicted = self.predict(&mut solutions, solver, &halt);
         let is_alone = solutions.iter().all(|solution| solution.node.n_edits > 1);
         let mut is_over = false;
         for (solution, predicted) in solutions.iter_mut().zip(predicted) {
@@ -479,7 +479,6 @@ impl<'r> Search<'r> {
     /// in between does not prefer those that it did not get to.
     fn predict(
         &self,
-        base: &SearchBase,
         solutions: &mut [Solution],
         solver: &mut dyn Solver,
         halt: &Halt,
@@ -489,11 +488,9 @@ impl<'r> Search<'r> {
         let mut predicted = vec![PredictionCost::default(); solutions.len()];
         for &at in runs {
             let mut next = predicted.clone();
-            let price = if base.is_open[at] { OpenPrice::OncePerMessage } else { OpenPrice::EachValue };
-            let run = (&self.runs[at], price);
             let is_done = solutions.iter_mut().zip(&mut next).all(|(solution, cost)| {
                 let brief = (self.request.halt_after)(JUDGING_TIME).either(halt);
-                cost.add_run(&mut solution.model, solver, run, &brief).is_ok_and(|is_done| is_done)
+                cost.add_run(&mut solution.model, solver, &self.runs[at], &brief).is_ok_and(|is_done| is_done)
             });
             if is_done {
                 predicted = next;
