@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, GateKind, Model, Sts};
+use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::term::{Substitution, TermNode};
 use ioxide_model::value::Value;
 use ioxide_run::judge::{judge_onwards, judge_watching};
@@ -84,8 +84,6 @@ pub(crate) struct PredictionCost {
     pub(crate) is_silent: bool,
     /// The messages about which it said nothing; `None` is silence.
     unspecified: FxHashSet<Option<GateId>>,
-    /// The values of their fields, by the position of the field.
-    unspecified_values: FxHashSet<(GateId, usize, Value)>,
 }
 
 impl PredictionCost {
@@ -97,19 +95,11 @@ impl PredictionCost {
         run: &DecodedRun<'_>,
         halt: &Halt,
     ) -> Result<bool, RepairError> {
-        let mut predicted = 0;
         let judged = judge_with(model, solver, (run, halt), None, &mut |cx, monitor, label, at| {
             if at < MAX_PREDICTED {
                 self.add_observation(cx, monitor.belief(), label);
-                predicted = at + 1;
             }
         })?;
-        // The judgement ends where everything is allowed; what was seen afterwards is not predicted either.
-        let unpredicted = run.labels().iter().take(MAX_PREDICTED).skip(predicted);
-        if judged.unspecified_at.is_some() {
-            let of_runs: f64 = unpredicted.map(|label| self.unpredicted_bits(&model.sts, label)).sum();
-            self.bits += of_runs;
-        }
         self.is_silent |= judged.unspecified_at.is_some();
         Ok(!judged.is_unknown)
     }
@@ -121,35 +111,15 @@ impl PredictionCost {
             Label::Quiescence => None,
             Label::Input(..) | Label::Delay(_) => return,
         };
+        let gate = seen.map(|(gate, _)| gate);
         self.bits += match belief {
             Belief::Concrete(states) => predicted_bits(cx, states, seen),
-            Belief::Unspecified => self.unpredicted_bits(cx.sts, label),
+            Belief::Unspecified if self.unspecified.insert(gate) => unpredicted_bits(cx, gate),
+            Belief::Unspecified => REPEATED_BITS,
             // The offers of a symbolic state are not known without the solver. They are free for every
             // candidate alike.
             Belief::Symbolic(_) => 0.0,
         };
-    }
-
-    /// Returns the bits of an observation about which nothing is predicted, and notes it: any message of the system is
-    /// as likely, and less is new about one that was seen before.
-    fn unpredicted_bits(&mut self, sts: &Sts, label: &Label) -> f64 {
-        let seen = match label {
-            Label::Output(gate, values) => Some((*gate, &values[..])),
-            Label::Quiescence => None,
-            Label::Input(..) | Label::Delay(_) => return 0.0,
-        };
-        let n_outputs = sts.gates.iter().filter(|gate| gate.kind == GateKind::Output).count();
-        let is_new = self.unspecified.insert(seen.map(|(gate, _)| gate));
-        let of_gate = if is_new { ((n_outputs + 1) as f64).log2() } else { REPEATED_BITS };
-        of_gate + OPEN_VALUE_BITS * self.count_new_values(seen) as f64
-    }
-
-    /// Returns the number of fields of an unpredicted message whose values it did not have before, and notes them. What
-    /// says nothing must not be cheaper than a model that leaves the same values open.
-    fn count_new_values(&mut self, seen: Option<(GateId, &[Value])>) -> usize {
-        let Some((gate, values)) = seen else { return 0 };
-        let values = values.iter().enumerate();
-        values.filter(|(at, value)| self.unspecified_values.insert((gate, *at, (*value).clone()))).count()
     }
 }
 
@@ -181,6 +151,13 @@ pub(crate) fn judge_with(
         steps: labels.len(),
         replayed: judged.steps.saturating_sub(from),
     })
+}
+
+/// Returns the bits of an observation about which nothing is predicted: any message of the system is as likely.
+fn unpredicted_bits(cx: &Ctx<'_>, gate: Option<GateId>) -> f64 {
+    let n_outputs = cx.sts.gates.iter().filter(|gate| gate.kind == GateKind::Output).count();
+    let n_fields = gate.map_or(0, |gate| cx.sts.gates[gate].fields.len());
+    ((n_outputs + 1) as f64).log2() + OPEN_VALUE_BITS * n_fields as f64
 }
 
 /// Returns the bits of an observation in one of `states`; `None` is silence.

@@ -4,9 +4,6 @@
 //! have the same belief, so that a replay takes it over from a log of the base. A run in which no such switch has a
 //! part is judged as before, without a replay.
 //!
-//! Where a label may happen later than it was seen, such as an input that is not confirmed, there are several orders. A
-//! replay begins where nothing waits; in between, a switch may have a part in any label of its gate.
-//!
 //! The switches that differ are those of the transitions that the edits touch, known by their places in the texts. Only
 //! an edit elsewhere, such as of a function, may change any switch; then the models are compared as texts, which takes
 //! longer than compiling one.
@@ -198,26 +195,15 @@ pub(crate) struct ReplayBase {
 
 #[derive(Debug)]
 struct ReplayLog {
-    /// The steps by the position of their label.
     steps: Vec<LoggedStep>,
     judged: RunJudgement,
-    /// True if every label happened when it was seen, so that there is one order of them.
-    is_plain: bool,
-    /// True if there are several connections.
-    is_wired: bool,
 }
 
-/// The states before a label.
 #[derive(Debug)]
-enum LoggedStep {
-    /// Nothing waits: a replay can go on from here.
-    Settled {
-        monitor: Box<Monitor>,
-        /// The locations of the belief; `None` if it allows everything.
-        places: Option<Vec<LocId>>,
-    },
-    /// Some label before this one may not have happened yet, or the states are too many to keep.
-    Unsettled,
+struct LoggedStep {
+    monitor: Monitor,
+    /// The locations of the belief; `None` if it allows everything.
+    places: Option<Vec<LocId>>,
 }
 
 impl ReplayBase {
@@ -237,14 +223,13 @@ impl ReplayBase {
         let mut room = MAX_LOGGED;
         for run in runs {
             let mut steps = Vec::new();
-            let mut is_logged = is_plain;
+            let mut is_logged = is_plain && run.is_plain();
             let judged = judge_with(model, solver, (run, halt), None, &mut |cx, monitor, label, at| {
                 samples.note(cx, monitor, label, at);
-                is_logged &= at < room;
-                if is_logged {
-                    // Labels that are no step of their own belong to the one behind them.
-                    steps.resize_with(at, || LoggedStep::Unsettled);
-                    steps.push(LoggedStep::new(monitor));
+                is_logged &= steps.len() < room;
+                match LoggedStep::new(monitor) {
+                    Some(step) if is_logged => steps.push(step),
+                    _ => is_logged = false,
                 }
             })?;
             samples.end_run(&judged, run.labels().len());
@@ -252,8 +237,7 @@ impl ReplayBase {
             // own time for it.
             is_logged &= !judged.is_unknown;
             room -= if is_logged { steps.len() } else { 0 };
-            let (is_plain, is_wired) = (run.is_plain(), run.is_wired());
-            logs.push(is_logged.then(|| ReplayLog { steps, judged: judged.clone(), is_plain, is_wired }));
+            logs.push(is_logged.then(|| ReplayLog { steps, judged: judged.clone() }));
             all.push(judged);
         }
         let place = |switch: &Switch| (switch.span, switch.source, switch.gate, switch.target);
@@ -320,12 +304,8 @@ impl ReplayBase {
         };
         // The monitor comes from another pool than that of the edited model. It can be used here because a
         // logged belief is concrete (or open): it holds values and no terms.
-        let start = match &log.steps[from] {
-            LoggedStep::Settled { monitor, .. } if from > 0 => Some(((**monitor).clone(), from)),
-            LoggedStep::Settled { .. } | LoggedStep::Unsettled => None,
-        };
-        debug_assert_eq!(start.is_some(), from > 0, "replays begin at settled steps");
-        let judged = judge_with(model, solver, (run, halt), start, ignore)?;
+        let start = (log.steps[from].monitor.clone(), from);
+        let judged = judge_with(model, solver, (run, halt), (from > 0).then_some(start), ignore)?;
         // A replay from `from` on does not see what the model left open before.
         let earlier = log.judged.unspecified_at.filter(|&at| at <= from);
         Ok(RunJudgement { unspecified_at: earlier.or(judged.unspecified_at), ..judged })
@@ -333,10 +313,10 @@ impl ReplayBase {
 }
 
 impl LoggedStep {
-    fn new(monitor: &Monitor) -> Self {
+    /// Returns the step; `None` if more is under way than a belief says, or the belief is large.
+    fn new(monitor: &Monitor) -> Option<Self> {
         let is_settled = monitor.count_orders() == 1
             && monitor.under_way() == 0
-            && !monitor.is_unexplained()
             && monitor.lost_states().is_none()
             && monitor.count_doubts() == 0;
         let places = match monitor.belief() {
@@ -346,54 +326,29 @@ impl LoggedStep {
                 Some(places)
             }
             Belief::Unspecified => None,
-            Belief::Concrete(_) | Belief::Symbolic(_) => return Self::Unsettled,
+            Belief::Concrete(_) | Belief::Symbolic(_) => return None,
         };
-        if !is_settled {
-            return Self::Unsettled;
-        }
-        Self::Settled { monitor: Box::new(monitor.clone()), places }
-    }
-
-    fn is_settled(&self) -> bool {
-        matches!(self, Self::Settled { .. })
+        is_settled.then(|| Self { monitor: monitor.clone(), places })
     }
 }
 
 impl ReplayLog {
-    /// Returns the position of the last settled step before anything may differ, where a replay can begin; `None` if
-    /// nothing differs.
+    /// Returns the position of the first label from which on a replay may differ; `None` if none does.
     fn first_affected(&self, sts: &Sts, labels: &[Label], changes: &[ChangedPlace]) -> Option<usize> {
-        let mut settled = 0;
         for (at, step) in self.steps.iter().enumerate() {
-            let settled_before = settled;
-            let places = match step {
-                LoggedStep::Settled { places, .. } => {
-                    settled = at;
-                    // Where everything is allowed, it stays so.
-                    let Some(places) = places else { continue };
-                    // A label that waits happens later, in states that are not known here.
-                    let happens_here =
-                        self.is_plain || self.steps.get(at + 1).is_some_and(LoggedStep::is_settled);
-                    happens_here.then_some(places)
-                }
-                LoggedStep::Unsettled => None,
-            };
+            // Where everything is allowed, it stays so.
+            let Some(places) = &step.places else { continue };
             for (place, gate) in changes {
-                if places.is_some_and(|places| !places.contains(place)) {
+                if !places.contains(place) {
                     continue;
                 }
                 let kind = sts.gates[*gate].kind;
-                let is_affected = match (&labels[at], kind) {
+                match (&labels[at], kind) {
                     // The belief is closed under internal steps already: the label before led there.
-                    (_, GateKind::Internal) => return Some(settled_before),
-                    (Label::Input(seen, _) | Label::Output(seen, _), _) if seen == gate => true,
-                    (Label::Quiescence, GateKind::Output) => true,
-                    // Whether a message may have overtaken another depends on all that may be sent.
-                    (_, GateKind::Output | GateKind::Observed) => self.is_wired,
-                    _ => false,
-                };
-                if is_affected {
-                    return Some(settled);
+                    (_, GateKind::Internal) => return Some(at.saturating_sub(1)),
+                    (Label::Input(seen, _) | Label::Output(seen, _), _) if seen == gate => return Some(at),
+                    (Label::Quiescence, GateKind::Output) => return Some(at),
+                    _ => (),
                 }
             }
         }

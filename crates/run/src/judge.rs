@@ -68,9 +68,6 @@ pub struct JudgeConfig<'o> {
     pub ways: Vec<Option<WayRecord>>,
     /// The connections of a system that has several.
     pub connections: Vec<ConnectionRecord>,
-    /// True if the judgement ends where the specification allows everything: nothing is forbidden from there on, and
-    /// the orders of what is under way only become more.
-    pub ends_when_open: bool,
 }
 
 /// The meaning of the position of inputs in a trace.
@@ -96,7 +93,10 @@ pub fn judge_watching(
     config: &JudgeConfig<'_>,
     watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize),
 ) -> JudgedTrace {
-    let monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).with_relation(config.relation);
+    let mut monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).with_relation(config.relation);
+    if !config.connections.is_empty() {
+        monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
+    }
     judge_onwards(cx, trace, config, (monitor, 0), watch_monitor)
 }
 
@@ -110,10 +110,6 @@ pub fn judge_onwards(
     watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize),
 ) -> JudgedTrace {
     debug_assert!(from == 0 || config.objective.is_none(), "an objective is followed from the start");
-    // The monitor may come from a judgement by another model, whose switches have other numbers.
-    if !config.connections.is_empty() {
-        monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
-    }
     let mut watch = ObjectiveWatch::with_tolerance(config.tolerance.clone());
     let mut judged = JudgedTrace { steps: trace.len(), ..JudgedTrace::default() };
     // The number of each label in the monitor, if it may have overtaken others.
@@ -122,11 +118,6 @@ pub fn judge_onwards(
         marks.resize(at, monitor.last_label_number());
         if let Some(halted) = cx.halt_reason() {
             judged.unknown.get_or_insert((at + 1, halted.to_string()));
-            judged.steps = at;
-            break;
-        }
-        if config.ends_when_open && monitor.is_open() {
-            judged.unspecified.get_or_insert(at);
             judged.steps = at;
             break;
         }
