@@ -114,7 +114,7 @@ impl<'q> PairInduction<'q> {
     fn step(&self, cx: &mut Ctx<'_>, pair: (LocId, LocId), switches: [Option<SwitchId>; 2]) -> PairStep {
         let sts = cx.sts;
         let [first, second] = switches.map(|id| id.map(|id| &sts.switches[id]));
-        let (mut facts, invariants) = (self.agreed(cx, pair), self.invariants_of(cx, pair));
+        let (mut facts, invariants) = (self.gather_agreements(cx, pair), self.invariants_of(cx, pair));
         facts.extend(first.map(|switch| switch.guard));
         facts.extend(second.map(|switch| cx.pool.substitute(switch.guard, &self.second)));
         let mut effect =
@@ -134,9 +134,9 @@ impl<'q> PairInduction<'q> {
     }
 
     /// Returns the facts on which two states of `pair` agree.
-    fn agreed(&self, cx: &mut Ctx<'_>, pair: (LocId, LocId)) -> Vec<Term> {
+    fn gather_agreements(&self, cx: &mut Ctx<'_>, pair: (LocId, LocId)) -> Vec<Term> {
         let mut facts = Vec::new();
-        for &term in &self.agreements[&ordered(pair)] {
+        for &term in &self.agreements[&sort_pair(pair)] {
             let other = cx.pool.substitute(term, &self.second);
             facts.push(cx.pool.eq(term, other));
         }
@@ -145,7 +145,7 @@ impl<'q> PairInduction<'q> {
 
     /// Drops the terms that may differ after `step`.
     fn drop_broken(&mut self, cx: &mut Ctx<'_>, step: &PairStep) {
-        let target = ordered(step.target);
+        let target = sort_pair(step.target);
         let before = self.agreements.get(&target).unwrap_or(&self.candidates).clone();
         let is_new = !self.agreements.contains_key(&target);
         let mut open: Vec<(Term, Term)> = Vec::new();
@@ -181,7 +181,7 @@ impl<'q> PairInduction<'q> {
         let gates: BTreeSet<GateId> = input_gates(cx, pair.0);
         let stable = stability_condition(cx, pair.1);
         let stable = cx.pool.substitute(stable, &self.second);
-        let known = [self.agreed(cx, pair), self.invariants_of(cx, pair)].concat();
+        let known = [self.gather_agreements(cx, pair), self.invariants_of(cx, pair)].concat();
         let mut found = InputAgreement::Everywhere;
         for gate in gates {
             let taken = acceptance_condition(cx, pair.0, gate);
@@ -201,7 +201,7 @@ impl<'q> PairInduction<'q> {
     }
 }
 
-fn ordered((one, other): (LocId, LocId)) -> (LocId, LocId) {
+fn sort_pair((one, other): (LocId, LocId)) -> (LocId, LocId) {
     (one.min(other), one.max(other))
 }
 

@@ -66,7 +66,7 @@ fn pair(seed: u64) -> (Machine, Machine) {
     if seed % 4 == 3 {
         spec = spec.forked(&mut rng);
     }
-    let mut imp = spec.mutated(&mut rng);
+    let mut imp = spec.mutate(&mut rng);
     if rng.random_range(0..4) == 0 {
         imp = Machine::random(&mut rng, shape);
     }
@@ -80,7 +80,7 @@ fn pair_with(seed: u64, internal: InternalSteps, n_locations: usize) -> (Machine
     let spec = Machine::random(&mut rng, shape);
     let imp = match seed % 3 {
         0 => spec.clone(),
-        1 => spec.mutated(&mut rng),
+        1 => spec.mutate(&mut rng),
         _ => Machine::random(&mut rng, shape),
     };
     (imp, spec)

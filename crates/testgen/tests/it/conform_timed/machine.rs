@@ -227,7 +227,7 @@ impl Machine {
     }
 
     /// Returns the machine with one switch changed, dropped or added.
-    pub fn mutated(&self, rng: &mut ChaCha8Rng) -> Self {
+    pub fn mutate(&self, rng: &mut ChaCha8Rng) -> Self {
         let mut other = self.clone();
         let at = rng.random_range(0..other.switches.len());
         match rng.random_range(0..5) {
