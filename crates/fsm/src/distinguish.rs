@@ -17,7 +17,9 @@ mod refine;
 mod splitting;
 
 pub use adaptive::{AdaptiveTree, WordPreference, adaptive_trees, harmonised_identifiers};
-pub use characterise::{characterising_set, greedy_separating_word, identifying_words, state_identifiers};
+pub use characterise::{
+    characterising_set, greedy_separating_word, identifying_words, separating_subset, state_identifiers,
+};
 pub use pairs::SeparatingWords;
 pub(crate) use passage::WordPassage;
 pub use splitting::SplittingTree;

@@ -69,6 +69,28 @@ pub fn characterising_set(spec: &SuiteModel, splitting: &SplittingTree, costs: &
     words
 }
 
+/// Words of `pool`, which separates every two states, that together still do: each the one that separates most pairs
+/// of states per symbol.
+#[must_use]
+pub fn separating_subset(spec: &SuiteModel, pool: &[Word]) -> Vec<Word> {
+    let mut open: Vec<(StateId, StateId)> =
+        spec.states().flat_map(|a| spec.states().take(a.index()).map(move |b| (a, b))).collect();
+    let mut chosen = Vec::new();
+    while !open.is_empty() {
+        let is_separated =
+            |&(a, b): &(StateId, StateId), word: &Word| spec.separation_length(a, b, word).is_some();
+        let value = |word: &Word| {
+            open.iter().filter(|pair| is_separated(pair, word)).count() as f64 / word.len() as f64
+        };
+        let best = pool.iter().map(|word| (value(word), word)).max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((value, word)) = best else { break };
+        assert!(value > 0.0, "the pool separates every two states");
+        open.retain(|pair| !is_separated(pair, word));
+        chosen.push(word.clone());
+    }
+    without_redundant(spec, chosen)
+}
+
 /// For each state prefixes of `words` that separate it from all others.
 #[must_use]
 pub fn state_identifiers(

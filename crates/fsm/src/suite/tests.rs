@@ -5,8 +5,11 @@ use ioxide_test_support::is_full_run;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::wp::wp_suite;
 use super::*;
 use crate::complete::{CompletenessAnswer, check_suite};
+use crate::cover::state_cover;
+use crate::distinguish::SeparatingWords;
 use crate::mealy::{Mealy, StateId};
 use crate::product;
 use crate::word::without_prefixes;
@@ -195,4 +198,67 @@ fn names_and_methods_go_both_ways() {
         assert_eq!(method.name().parse(), Ok(method));
     }
     assert_eq!("x".parse::<SuiteMethod>(), Err(UnknownMethod));
+}
+
+/// The suite of the partial W-method as in the textbook: shortest words for all pairs of states, `W` chosen greedily
+/// from them, and identifiers chosen greedily from `W`.
+fn textbook_wp(spec: &SuiteModel, extra: usize) -> SuiteSize {
+    let separating = SeparatingWords::new(spec);
+    let pairs: Vec<(StateId, StateId)> =
+        spec.states().flat_map(|a| spec.states().take(a.index()).map(move |b| (a, b))).collect();
+    let pool: Vec<Word> = pairs.iter().map(|&(a, b)| separating.separating_word(spec, a, b)).collect();
+    let set = choose_greedily(spec, &pool, pairs.clone());
+    let cover = state_cover(spec);
+    let mut suite: Vec<Word> = Vec::new();
+    let mut middles: Vec<Word> = cover.access_words().collect();
+    for _ in 0..=extra {
+        suite.extend(
+            middles.iter().flat_map(|middle| set.iter().map(move |word| [&middle[..], word].concat())),
+        );
+        let longer =
+            |middle: &Word| spec.inputs().map(|input| [&middle[..], &[input]].concat()).collect::<Vec<_>>();
+        middles = middles.iter().flat_map(longer).collect();
+    }
+    for middle in &middles {
+        let end = middle.iter().fold(spec.initial(), |state, &input| spec.next(state, input));
+        let of_end = pairs.iter().copied().filter(|&(a, b)| a == end || b == end).collect();
+        suite.extend(choose_greedily(spec, &set, of_end).iter().map(|word| [&middle[..], word].concat()));
+    }
+    let suite = without_prefixes(suite);
+    SuiteSize { tests: suite.len(), symbols: suite.iter().map(Vec::len).sum() }
+}
+
+/// Words of `pool` that separate all `open` pairs, each the one that separates most per symbol.
+fn choose_greedily(spec: &SuiteModel, pool: &[Word], mut open: Vec<(StateId, StateId)>) -> Vec<Word> {
+    let mut chosen = Vec::new();
+    while !open.is_empty() {
+        let separated =
+            |word: &Word| open.iter().filter(|&&(a, b)| spec.separation_length(a, b, word).is_some()).count();
+        let value = |word: &&Word| separated(word) * 1_000 / word.len();
+        let best = pool.iter().max_by_key(value).expect("there are words");
+        let before = open.len();
+        open.retain(|&(a, b)| spec.separation_length(a, b, best).is_none());
+        assert!(open.len() < before, "the pool separates all pairs");
+        chosen.push(best.clone());
+    }
+    chosen
+}
+
+#[test]
+fn the_suites_of_wp_are_seldom_larger_than_those_of_the_textbook() {
+    let share = if is_full_run() { 500 } else { 40 };
+    for (states, inputs, outputs) in [(5, 8, 4), (8, 6, 3), (12, 3, 2)] {
+        for extra in 0..=1 {
+            let (mut ours, mut theirs, mut larger) = (0, 0, 0);
+            for spec in random_specs(11, states, inputs, outputs).take(share) {
+                let (size, textbook) = (wp_suite(&spec, extra).measure(), textbook_wp(&spec, extra));
+                let costs = [size, textbook].map(|size| size.symbols + size.tests);
+                larger += usize::from(costs[0] * 100 > costs[1] * 102);
+                ours += costs[0];
+                theirs += costs[1];
+            }
+            assert!(larger * 10 <= share, "{larger} of {share} are more than 2 % larger");
+            assert!(ours * 100 < theirs * 90, "{ours} in all, the textbook's {theirs}");
+        }
+    }
 }

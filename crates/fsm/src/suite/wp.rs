@@ -4,18 +4,21 @@
 //! `s` at the end of `P · Σ^(extra+1)` are followed by an identifier `W_s`
 //! only, made of prefixes of `W` \[FBKAG91].
 
-use ioxide_model::index::IndexVec;
+use std::collections::BTreeSet;
+
+use ioxide_model::index::{Idx, IndexVec};
 
 use super::traverse::{Suffixes, Traversal, Tries};
 use super::{SuiteSource, WordSuite};
 use crate::cover::state_cover;
 use crate::distinguish::{
-    SplittingTree, WordCosts, characterising_set, harmonised_identifiers, state_identifiers,
+    SeparatingWords, SplittingTree, WordCosts, characterising_set, harmonised_identifiers, separating_subset,
+    state_identifiers,
 };
 use crate::mealy::{StateId, SuiteModel};
 use crate::word::{Word, without_prefixes};
 
-/// The greatest number of states for which identifiers are also chosen from the words of both other sets.
+/// The greatest number of states for which identifiers are also chosen from other words, and all sets are tried.
 /// Chosen by feel, as are the other two: they bound the time of choosing, and every choice is complete.
 const MAX_STATES_TO_MIX: usize = 40;
 
@@ -69,6 +72,13 @@ impl WpSets {
         Self { words, identifiers }
     }
 
+    /// Returns the cost of `W` after one word of `P · Σ^≤extra`. A word of one symbol costs nothing there: with it the
+    /// test is a word of `P · Σ^(extra+1)` or a prefix of one, and those are tests anyway.
+    fn inner_cost(&self, costs: &WordCosts) -> f64 {
+        let long = self.words.iter().filter(|word| word.len() > 1);
+        long.map(|word| costs.words_cost(std::slice::from_ref(word))).sum()
+    }
+
     fn traverse_suite<'s>(&self, spec: &'s SuiteModel, extra: usize) -> WordSuite<'s> {
         let mut tries = Tries::default();
         // Phase 1 of [FBKAG91]: after `P · Σ^≤extra`, all of `W` is applied, which checks that all states are there.
@@ -80,8 +90,8 @@ impl WpSets {
     }
 }
 
-/// Identifiers from a characterising set, harmonised ones, and some chosen from the words of both:
-/// those that seem cheapest, best first.
+/// Identifiers from a characterising set, harmonised ones, some chosen from the words of both, and some of the shortest
+/// words: those that seem cheapest, best first.
 fn candidate_sets(spec: &SuiteModel, extra: usize) -> Vec<WpSets> {
     let costs = WordCosts::new(spec, &state_cover(spec), extra).without_search();
     let splitting = SplittingTree::new(spec);
@@ -91,15 +101,32 @@ fn candidate_sets(spec: &SuiteModel, extra: usize) -> Vec<WpSets> {
         WpSets::from_identifiers(harmonised_identifiers(spec, &splitting, &costs)),
     ];
     if spec.n_states() <= MAX_STATES_TO_MIX {
-        let pool = without_prefixes([words, sets[1].words.clone()].concat());
-        sets.push(WpSets::from_identifiers(state_identifiers(spec, &pool, &costs)));
+        let of_both = without_prefixes([words, sets[1].words.clone()].concat());
+        let shortest = shortest_words(spec);
+        let few = separating_subset(spec, &shortest);
+        // Symbols that are not needed for `W` may still single out a state that many transitions lead to.
+        let with_symbols = without_prefixes(spec.inputs().map(|input| vec![input]).chain(shortest).collect());
+        let pools = [of_both, few, with_symbols];
+        sets.extend(pools.map(|pool| WpSets::from_identifiers(state_identifiers(spec, &pool, &costs))));
     }
     let inner = count_transition_words(spec, extra) / spec.n_inputs().max(1) as f64;
-    let cost = |sets: &WpSets| inner * costs.words_cost(&sets.words) + costs.cost_of_all(&sets.identifiers);
+    let cost = |sets: &WpSets| inner * sets.inner_cost(&costs) + costs.cost_of_all(&sets.identifiers);
     let mut costed: Vec<(f64, WpSets)> = sets.into_iter().map(|sets| (cost(&sets), sets)).collect();
     costed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // An estimate that is a little higher may still be the cheaper suite, because shared prefixes are not counted.
-    let limit = costed.first().map_or(0.0, |best| MAX_ESTIMATE_RATIO * best.0);
-    costed.retain(|&(cost, _)| cost <= limit);
+    if spec.n_states() > MAX_STATES_TO_MIX {
+        // An estimate that is a little higher may still be the cheaper suite, because shared prefixes are not counted.
+        let limit = costed.first().map_or(0.0, |best| MAX_ESTIMATE_RATIO * best.0);
+        costed.retain(|&(cost, _)| cost <= limit);
+    }
     costed.into_iter().map(|(_, sets)| sets).collect()
+}
+
+/// A shortest separating word of each two states.
+///
+/// The other sets join words to save access words, which does not pay where a word of one symbol costs nothing.
+fn shortest_words(spec: &SuiteModel) -> Vec<Word> {
+    let separating = SeparatingWords::new(spec);
+    let pairs = spec.states().flat_map(|a| spec.states().take(a.index()).map(move |b| (a, b)));
+    let words: BTreeSet<Word> = pairs.map(|(a, b)| separating.separating_word(spec, a, b)).collect();
+    words.into_iter().collect()
 }
