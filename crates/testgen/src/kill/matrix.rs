@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
-use ioxide_model::sts::Sts;
+use ioxide_model::sts::{LocId, Sts, Switch};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Store};
@@ -71,6 +71,9 @@ pub struct MatrixMutant<'m> {
     imp: &'m Sts,
     product: ModelProduct<'m>,
     touched: TouchedParts,
+    /// The changed switches, as they are in the mutant and in the specification: where they start, and the conditions
+    /// of their guards that do not depend on the message.
+    changed: Vec<(LocId, Vec<Term>)>,
 }
 
 impl<'m> MatrixMutant<'m> {
@@ -90,7 +93,9 @@ impl<'m> MatrixMutant<'m> {
             inputs: InputRule::Free,
             limits,
         };
-        Some(Self { imp, product, touched: TouchedParts::new(imp, spec, mutant) })
+        let both = mutant.switches().flat_map(|(id, _)| [imp, spec].map(|sts| (sts, &sts.switches[id])));
+        let changed = both.map(|(sts, switch)| (switch.source, state_conditions(cx, sts, switch))).collect();
+        Some(Self { imp, product, touched: TouchedParts::new(imp, spec, mutant), changed })
     }
 
     /// Returns whether some run of the test along `walk` kills the mutant.
@@ -100,7 +105,7 @@ impl<'m> MatrixMutant<'m> {
         for (at, belief) in walk.beliefs.iter().enumerate() {
             let label = walk.labels.get(at);
             // Where the specification may be in several states, one may ignore what another takes.
-            let alike = belief.len() == 1 && reached.states == *belief && !self.is_touched(belief);
+            let alike = belief.len() == 1 && reached.states == *belief && !self.is_touched(cx, belief);
             // Before an input that is to be given at some instant the test looks until then only.
             let next = walk.labels[at..].iter().find(|label| !matches!(label, Label::Delay(_)));
             let looks = !matches!(next, Some(Label::Input(..)));
@@ -121,8 +126,16 @@ impl<'m> MatrixMutant<'m> {
         false
     }
 
-    fn is_touched(&self, states: &BTreeSet<ConcreteState>) -> bool {
-        self.touched.internal || states.iter().any(|state| self.touched.locations.contains(&state.loc))
+    /// Returns whether a changed switch may be taken in one of `states`, or later without another label.
+    fn is_touched(&self, cx: &Ctx<'_>, states: &BTreeSet<ConcreteState>) -> bool {
+        let may_be_taken = |state: &ConcreteState| {
+            self.changed.iter().any(|(source, conditions)| {
+                let is_refuted = |&term: &Term| cx.pool.holds(term, &state.values) == Ok(false);
+                // A condition on a clock may hold after waiting.
+                *source == state.loc && (self.imp.is_timed() || !conditions.iter().any(is_refuted))
+            })
+        };
+        self.touched.internal || states.iter().any(may_be_taken)
     }
 
     /// Returns whether the mutant can show an observation here that the specification forbids, beyond doubt.
@@ -144,6 +157,14 @@ impl<'m> MatrixMutant<'m> {
             next.iter().any(|next| matches!(next, ProductNext::Fail { doubt: false }))
         })
     }
+}
+
+/// Returns the conditions of the guard of `switch` that are about the state alone.
+fn state_conditions(cx: &Ctx<'_>, sts: &Sts, switch: &Switch) -> Vec<Term> {
+    let fields = &sts.gates[switch.gate].fields;
+    let mut conditions = cx.pool.conjuncts(switch.guard);
+    conditions.retain(|&term| !cx.pool.free_vars(term).iter().any(|var| fields.contains(var)));
+    conditions
 }
 
 /// Returns the states as members of a side.
