@@ -205,3 +205,46 @@ fn short_replays_give_the_answers_of_whole_ones() {
     assert!(n_compared > 300 && n_short > 1_000, "{n_compared} edits, {n_short} replays that were shorter");
     assert!(n_replayed * 2 < n_labels, "{n_replayed} of {n_labels} labels were replayed");
 }
+
+/// The last item that was handed out is told, which this model forgets to note.
+const STORE: &str = "model Store {
+    input put(a: 0..9)
+    input drop
+    output gone
+    input ask
+    output told(a: int)
+    record Item { a: int }
+    var held: list<Item> = []
+    var last: Item = Item(a: 0)
+    state idle {
+        put: on put { held = held + [Item(a: a)] }
+        ask: on ask -> asked
+        drop: on drop
+        go: emit gone when let some(next) = held.first() { held = held.drop(1) }
+    }
+    state asked {
+        tell: emit told(a: last.a) -> idle
+    }
+}
+";
+
+#[test]
+fn updates_may_use_what_a_guard_binds_and_no_input_that_was_not_given_is_changed() {
+    let mut solver = build_stack(&SolverConfig::default());
+    let mut sources = Sources::new();
+    sources.add("store.iox", STORE);
+    let mut model = compile(&sources).expect("it is a model");
+    let lines = ["put\", \"args\": {\"a\": 3}", "gone\"", "ask\"", "told\", \"args\": {\"a\": 3}"];
+    let lines = lines.map(|line| format!("{{\"label\": \"{line}}}"));
+    let recorded = [ReplayableRun::from_lines("the run", lines.join("\n"))];
+    let known = Rc::new(model.clone());
+    let runs = [DecodedRun::new(&recorded[0], &known).expect("the run fits")];
+    let node = EditSearchNode { sources, ..EditSearchNode::default() };
+    let (base, _) =
+        SearchBase::new(node, &mut model, &mut solver, &runs, &Halt::default()).expect("the run fits");
+    let failure = failure_of(&mut model, &mut solver, &runs[0], &Halt::default()).expect("it fits");
+    let found = candidates_of(&base, &[failure.expect("it fails")]);
+    assert!(found.iter().any(|it| it.reason == "`go`: also `last = next`"), "{found:#?}");
+    assert!(found.iter().any(|it| it.reason.starts_with("`put`: ")), "{found:#?}");
+    assert!(!found.iter().any(|it| it.reason.starts_with("`drop`: it leads to")), "{found:#?}");
+}
