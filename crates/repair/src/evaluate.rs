@@ -87,14 +87,14 @@ pub(crate) struct PredictionCost {
     /// The messages about which it said nothing; `None` is silence.
     unspecified: FxHashSet<Option<GateId>>,
     /// The fields that the wrong model leaves open as well, and that were seen before.
-    known_open: FxHashSet<OpenField>,
+    known_open: FxHashSet<OpenFieldPlace>,
 }
 
 /// A field of a message that a model leaves open: the message, and the position of the field.
-pub(crate) type OpenField = (GateId, usize);
+pub(crate) type OpenFieldPlace = (GateId, usize);
 
 /// Returns the fields that some transition of `model` leaves open.
-pub(crate) fn fields_left_open(model: &Model) -> FxHashSet<OpenField> {
+pub(crate) fn fields_left_open(model: &Model) -> FxHashSet<OpenFieldPlace> {
     let mut found = FxHashSet::default();
     for switch in &model.sts.switches {
         let is_output = model.sts.gates[switch.gate].kind == GateKind::Output;
@@ -115,7 +115,7 @@ impl PredictionCost {
         &mut self,
         model: &mut Model,
         solver: &mut dyn Solver,
-        (run, usual): (&DecodedRun<'_>, &FxHashSet<OpenField>),
+        (run, usual): (&DecodedRun<'_>, &FxHashSet<OpenFieldPlace>),
         halt: &Halt,
     ) -> Result<bool, RepairError> {
         let mut predicted = 0;
@@ -140,7 +140,7 @@ impl PredictionCost {
     fn add_observation(
         &mut self,
         cx: &mut Ctx<'_>,
-        (belief, usual): (&Belief, &FxHashSet<OpenField>),
+        (belief, usual): (&Belief, &FxHashSet<OpenFieldPlace>),
         label: &Label,
     ) {
         let seen = match label {
@@ -163,7 +163,7 @@ impl PredictionCost {
 
     /// Returns the bits of a value that is left open. Where the wrong model leaves it open too, an edit is not to blame
     /// for it: it costs no more than the message would if nothing were said about it.
-    fn open_bits(&mut self, field: OpenField, usual: &FxHashSet<OpenField>) -> f64 {
+    fn open_bits(&mut self, field: OpenFieldPlace, usual: &FxHashSet<OpenFieldPlace>) -> f64 {
         if usual.contains(&field) && !self.known_open.insert(field) { REPEATED_BITS } else { OPEN_VALUE_BITS }
     }
 
@@ -215,12 +215,12 @@ pub(crate) fn judge_with(
     })
 }
 
-/// What a model that may be in some states says about the next observation.
+/// The prediction of the next observation by a model that may be in some states.
 struct Prediction {
     /// The number of observations that are as likely.
     choices: usize,
     /// The fields of the observed message that are left open.
-    open: Vec<OpenField>,
+    open: Vec<OpenFieldPlace>,
 }
 
 impl Prediction {

@@ -5,8 +5,8 @@
 //! part is judged as before, without a replay.
 //!
 //! Where a label may happen later than it was seen, such as an input that is not confirmed, there are several orders. A
-//! replay begins where nothing waits; in between, a switch may have a part in any label of its gate. Where a replay comes
-//! back to the states that the base had, it goes on at the next label that such a switch has a part in.
+//! replay begins where nothing waits; in between, a switch may have a part in any label of its gate. Where a replay
+//! comes back to the states that the base had, it goes on at the next label that such a switch has a part in.
 //!
 //! The switches that differ are those of the transitions that the edits touch, known by their places in the texts. Only
 //! an edit elsewhere, such as of a function, may change any switch; then the models are compared as texts, which takes

@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::candidates::{EditCandidate, candidates, strengthened};
 use crate::edit::{edited_sources, unified_diff};
 use crate::effect::{effect_of, is_same_behaviour};
-use crate::evaluate::{OpenField, PredictionCost, RunJudgement, failure_of, fields_left_open};
+use crate::evaluate::{OpenFieldPlace, PredictionCost, RunJudgement, failure_of, fields_left_open};
 use crate::failure::FailurePoint;
 use crate::plausibility::implausible_bits;
 use crate::replay::{ChangedPlace, ModelMeaning, ReplayBase};
@@ -118,7 +118,7 @@ struct SearchBase {
     is_open: Vec<bool>,
     samples: GuardSamples,
     /// The fields that the model leaves open.
-    open_fields: FxHashSet<OpenField>,
+    open_fields: FxHashSet<OpenFieldPlace>,
 }
 
 /// An edited text that explains every failing run.

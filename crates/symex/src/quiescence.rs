@@ -100,8 +100,9 @@ pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteSt
     }
 }
 
-/// Decides whether `switch` can be taken from `state` now by the parts of its guard that mention no field; `None` if they
-/// leave it open, or time may pass. Most switches are refused by one of them, which saves making a quantified formula.
+/// Decides whether `switch` can be taken from `state` now by the parts of its guard that mention no field; `None` if
+/// they leave it open, or time may pass. Most switches are refused by one of them, which saves making a quantified
+/// formula.
 fn decide_by_parts(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteState) -> Option<SolverDecision> {
     if cx.sts.is_timed() {
         return None;

@@ -1,4 +1,4 @@
-//! What a model leaves open: values that it never fixes.
+//! Repairs of models that leave values open.
 
 use crate::world::{all_texts, first_text, repairs, run};
 
