@@ -6,8 +6,8 @@ Needs redis-server, memcached and mosquitto. For every damage, default campaigns
 against the server; `ioxide repair` then gets three proposals. A proposal counts if its text is that of the undamaged
 model, up to the order of updates, which happen at once, and to `m[k] = v` for `m = m.with(k, v)`; or if
 `ioxide conform` proves that each of the two models allows what the other does, within ten seconds. A damage that no
-campaign notices is said to be unnoticed. With a folder as the third argument, the recorded runs are kept there, and taken from there by
-another measurement.
+campaign notices is said to be unnoticed. With a folder as the third argument, the recorded runs are kept there, and
+taken from there by another measurement.
 """
 
 import json
