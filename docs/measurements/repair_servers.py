@@ -4,8 +4,10 @@
 
 Needs redis-server, memcached and mosquitto. For every damage, default campaigns with different seeds are recorded
 against the server; `ioxide repair` then gets three proposals. A proposal counts if its text is that of the undamaged
-model, up to the order of updates, which happen at once, and to `m[k] = v` for `m = m.with(k, v)`. A damage that no
-campaign notices is said to be unnoticed.
+model, up to the order of updates, which happen at once, and to `m[k] = v` for `m = m.with(k, v)`; or if
+`ioxide conform` proves that each of the two models allows what the other does, within ten seconds. A damage that no
+campaign notices is said to be unnoticed. With a folder as the third argument, the recorded runs are kept there, and
+taken from there by another measurement.
 """
 
 import json
@@ -68,49 +70,70 @@ def meaning(text):
     return re.sub(r"\{(\s*\w+(?:\[\w+\])? = [^{}]*)\}", in_order, text).split()
 
 
-def measure(ioxide, folder, model, sut, old, new):
-    """Returns the rank of the original among the proposals, or why there is none, and the seconds of the repair."""
-    with tempfile.TemporaryDirectory() as place:
-        place = pathlib.Path(place)
-        shutil.copytree(ROOT / "examples" / folder, place, dirs_exist_ok=True)
-        text = (place / model).read_text()
-        assert old in text, old
-        (place / model).write_text(text.replace(old, new, 1))
-        failed = 0
-        for seed in SEEDS:
-            args = ["test", model, "--sut", sut, "--report", "runs", "--no-regressions", "--seed", str(seed)]
-            code = subprocess.run([ioxide, *args], cwd=place, capture_output=True).returncode
-            failed += code == 1
-            if seed == SEEDS[1] and not failed:
-                return "unnoticed", 0.0, ""
-        begun = time.monotonic()
-        args = ["repair", model, "runs", "--max", "3", "--json"]
-        answer = subprocess.run([ioxide, *args], cwd=place, capture_output=True, text=True)
-        seconds = time.monotonic() - begun
-        if not answer.stdout:
-            return "error", seconds, answer.stderr.strip()[:100]
-        proposals = json.loads(answer.stdout)["proposals"]
-        for rank, proposal in enumerate(proposals, 1):
-            copy = place / f"copy{rank}"
-            copy.mkdir()
+def is_proved_equal(ioxide, one, other):
+    """Returns whether `ioxide conform` proves, in both directions, that two models allow the same."""
+
+    def conforms(imp, spec):
+        args = [ioxide, "conform", imp, spec, "--time-limit", "10s"]
+        return subprocess.run(args, capture_output=True).returncode == 0
+
+    return conforms(one, other) and conforms(other, one)
+
+
+def record(ioxide, place, folder, model, sut, old, new):
+    """Damages a model in the new folder `place`, and records campaigns; returns whether one of them failed."""
+    shutil.copytree(ROOT / "examples" / folder, place)
+    text = (place / model).read_text()
+    assert old in text, old
+    (place / model).write_text(text.replace(old, new, 1))
+    failed = 0
+    for seed in SEEDS:
+        args = ["test", model, "--sut", sut, "--report", "runs", "--no-regressions", "--seed", str(seed)]
+        code = subprocess.run([ioxide, *args], cwd=place, capture_output=True).returncode
+        failed += code == 1
+        if seed == SEEDS[1] and not failed:
+            return False
+    return True
+
+
+def measure(ioxide, place, original, model):
+    """Returns the rank of the original among the proposals, the seconds of the repair, and what was proposed."""
+    begun = time.monotonic()
+    args = ["repair", model, "runs", "--max", "3", "--json"]
+    answer = subprocess.run([ioxide, *args], cwd=place, capture_output=True, text=True)
+    seconds = time.monotonic() - begun
+    if not answer.stdout:
+        return "error", seconds, answer.stderr.strip()[:100]
+    said = json.loads(answer.stdout)
+    text = original.read_text()
+    reasons = " | ".join(proposal["reason"] for proposal in said["proposals"])
+    for rank, proposal in enumerate(said["proposals"], 1):
+        with tempfile.TemporaryDirectory() as copy:
+            copy = pathlib.Path(copy)
             shutil.copy(place / model, copy)
             subprocess.run(["patch", "-s", model], cwd=copy, input=proposal["diff"], text=True, check=True)
             subprocess.run([ioxide, "fmt", model], cwd=copy, capture_output=True)
-            if meaning((copy / model).read_text()) == meaning(text):
-                return str(rank), seconds, proposal["reason"]
-        return "missed", seconds, " | ".join(proposal["reason"] for proposal in proposals)
+            is_same = meaning((copy / model).read_text()) == meaning(text)
+            if is_same or is_proved_equal(ioxide, str(copy / model), str(original)):
+                return str(rank), seconds, f"{said['tried']} tried: {reasons}"
+    return "missed", seconds, f"{said['tried']} tried: {reasons}"
 
 
 def main():
     ioxide = str(pathlib.Path(sys.argv[1]).resolve())
+    only = sys.argv[2] if len(sys.argv) > 2 else ""
+    kept = pathlib.Path(sys.argv[3] if len(sys.argv) > 3 else tempfile.mkdtemp())
     print("| server | damage | original | rank | seconds |\n|---|---|---|---|---|")
     for folder, model, sut, damages in SERVERS:
-        if len(sys.argv) > 2 and sys.argv[2] not in folder:
-            continue
-        for old, new in damages:
-            rank, seconds, said = measure(ioxide, folder, model, sut, old, new)
+        for number, (old, new) in enumerate(damages, 1):
+            place = kept / f"{folder}-{number}"
+            if only not in place.name:
+                continue
+            rank, seconds, said = "unnoticed", 0.0, ""
+            if place.exists() or record(ioxide, place, folder, model, sut, old, new):
+                rank, seconds, said = measure(ioxide, place, ROOT / "examples" / folder / model, model)
             print(f"| {sut} | `{new}` | `{old}` | {rank} | {seconds:.1f} |", flush=True)
-            print(f"{sut} {rank} {said}", file=sys.stderr, flush=True)
+            print(f"{place.name} {rank} {said}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

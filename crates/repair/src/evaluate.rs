@@ -1,11 +1,12 @@
 //! The judgement of one model by recorded runs.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, GateKind, Model};
-use ioxide_model::term::{Substitution, TermNode};
+use ioxide_model::sts::{GateId, GateKind, Model, Sts};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_run::judge::{judge_onwards, judge_watching};
 use ioxide_smt::halt::Halt;
@@ -55,7 +56,7 @@ pub(crate) fn judge_run(
     run: &DecodedRun<'_>,
     halt: &Halt,
 ) -> Result<RunJudgement, RepairError> {
-    judge_with(model, solver, (run, halt), None, &mut |_, _, _, _| ())
+    judge_with(model, solver, (run, halt), None, &mut |_, _, _, _| ControlFlow::Continue(()))
 }
 
 /// Judges a run and returns its failure; `None` if there is none, or none was found under `halt`.
@@ -70,6 +71,7 @@ pub(crate) fn failure_of(
     let judged = judge_with(model, solver, (run, halt), None, &mut |_, monitor, label, _| {
         collector.note(monitor, label);
         labels.push(label.clone());
+        ControlFlow::Continue(())
     })?;
     let cx = Ctx::new(model, solver);
     Ok(judged.is_forbidden().then(|| collector.into_failure(&cx, &labels)))
@@ -84,52 +86,112 @@ pub(crate) struct PredictionCost {
     pub(crate) is_silent: bool,
     /// The messages about which it said nothing; `None` is silence.
     unspecified: FxHashSet<Option<GateId>>,
+    /// The fields that the wrong model leaves open as well, and that were seen before.
+    known_open: FxHashSet<OpenFieldPlace>,
+}
+
+/// A field of a message that a model leaves open: the message, and the position of the field.
+pub(crate) type OpenFieldPlace = (GateId, usize);
+
+/// Returns the fields that some transition of `model` leaves open.
+pub(crate) fn fields_left_open(model: &Model) -> FxHashSet<OpenFieldPlace> {
+    let mut found = FxHashSet::default();
+    for switch in &model.sts.switches {
+        let is_output = model.sts.gates[switch.gate].kind == GateKind::Output;
+        let open = if is_output {
+            open_fields(&model.pool, &model.sts, switch.gate, switch.guard)
+        } else {
+            Vec::new()
+        };
+        found.extend(open.into_iter().map(|field| (switch.gate, field)));
+    }
+    found
 }
 
 impl PredictionCost {
-    /// Adds the observations of a run; returns whether all of them were added, and `halt` did not come first.
+    /// Adds the observations of a run; returns whether all of them were added, and `halt` did not come first. `usual`
+    /// are the fields that the wrong model leaves open.
     pub(crate) fn add_run(
         &mut self,
         model: &mut Model,
         solver: &mut dyn Solver,
-        run: &DecodedRun<'_>,
+        (run, usual): (&DecodedRun<'_>, &FxHashSet<OpenFieldPlace>),
         halt: &Halt,
     ) -> Result<bool, RepairError> {
+        let mut predicted = 0;
         let judged = judge_with(model, solver, (run, halt), None, &mut |cx, monitor, label, at| {
             if at < MAX_PREDICTED {
-                self.add_observation(cx, monitor.belief(), label);
+                self.add_observation(cx, (monitor.belief(), usual), label);
+                predicted = at + 1;
             }
+            ControlFlow::Continue(())
         })?;
+        // The judgement ends where everything is allowed; what was seen afterwards is not predicted either.
+        if judged.unspecified_at.is_some() {
+            let unpredicted = run.labels().iter().take(MAX_PREDICTED).skip(predicted);
+            let of_run: f64 = unpredicted.map(|label| self.unpredicted_bits(&model.sts, label)).sum();
+            self.bits += of_run;
+        }
         self.is_silent |= judged.unspecified_at.is_some();
         Ok(!judged.is_unknown)
     }
 
     /// Adds the bits of `label` after `belief`: the logarithm of the number of observations that were as likely.
-    fn add_observation(&mut self, cx: &mut Ctx<'_>, belief: &Belief, label: &Label) {
+    fn add_observation(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        (belief, usual): (&Belief, &FxHashSet<OpenFieldPlace>),
+        label: &Label,
+    ) {
         let seen = match label {
             Label::Output(gate, values) => Some((*gate, &values[..])),
             Label::Quiescence => None,
             Label::Input(..) | Label::Delay(_) => return,
         };
-        let gate = seen.map(|(gate, _)| gate);
         self.bits += match belief {
-            Belief::Concrete(states) => predicted_bits(cx, states, seen),
-            Belief::Unspecified if self.unspecified.insert(gate) => unpredicted_bits(cx, gate),
-            Belief::Unspecified => REPEATED_BITS,
+            Belief::Concrete(states) => {
+                let prediction = Prediction::new(cx, states, seen);
+                let of_values: f64 = prediction.open.iter().map(|it| self.open_bits(*it, usual)).sum();
+                (prediction.choices as f64).log2() + of_values
+            }
+            Belief::Unspecified => self.unpredicted_bits(cx.sts, label),
             // The offers of a symbolic state are not known without the solver. They are free for every
             // candidate alike.
             Belief::Symbolic(_) => 0.0,
         };
     }
+
+    /// Returns the bits of a value that is left open. Where the wrong model leaves it open too, an edit is not to blame
+    /// for it: it costs no more than the message would if nothing were said about it.
+    fn open_bits(&mut self, field: OpenFieldPlace, usual: &FxHashSet<OpenFieldPlace>) -> f64 {
+        if usual.contains(&field) && !self.known_open.insert(field) { REPEATED_BITS } else { OPEN_VALUE_BITS }
+    }
+
+    /// Returns the bits of an observation about which nothing is predicted: any message of the system is as likely, and
+    /// one that was seen before is no news.
+    fn unpredicted_bits(&mut self, sts: &Sts, label: &Label) -> f64 {
+        let gate = match label {
+            Label::Output(gate, _) => Some(*gate),
+            Label::Quiescence => None,
+            Label::Input(..) | Label::Delay(_) => return 0.0,
+        };
+        if !self.unspecified.insert(gate) {
+            return REPEATED_BITS;
+        }
+        let n_outputs = sts.gates.iter().filter(|gate| gate.kind == GateKind::Output).count();
+        let n_fields = gate.map_or(0, |gate| sts.gates[gate].fields.len());
+        ((n_outputs + 1) as f64).log2() + OPEN_VALUE_BITS * n_fields as f64
+    }
 }
 
-/// Judges a run, from `start` on if that is given: the monitor before a label, and the position of that label.
+/// Judges a run, from `start` on if that is given: the monitor before a label, and the position of that label. Ends
+/// where `watch`, which is called before each label, says to break.
 pub(crate) fn judge_with(
     model: &mut Model,
     solver: &mut dyn Solver,
     (run, halt): (&DecodedRun<'_>, &Halt),
     start: Option<(Monitor, usize)>,
-    watch: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, &Label, usize),
+    watch: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, &Label, usize) -> ControlFlow<()>,
 ) -> Result<RunJudgement, RepairError> {
     let read = run.labels_for(model)?;
     let mut cx = Ctx::new(model, solver);
@@ -153,38 +215,36 @@ pub(crate) fn judge_with(
     })
 }
 
-/// Returns the bits of an observation about which nothing is predicted: any message of the system is as likely.
-fn unpredicted_bits(cx: &Ctx<'_>, gate: Option<GateId>) -> f64 {
-    let n_outputs = cx.sts.gates.iter().filter(|gate| gate.kind == GateKind::Output).count();
-    let n_fields = gate.map_or(0, |gate| cx.sts.gates[gate].fields.len());
-    ((n_outputs + 1) as f64).log2() + OPEN_VALUE_BITS * n_fields as f64
+/// The prediction of the next observation by a model that may be in some states.
+struct Prediction {
+    /// The number of observations that are as likely.
+    choices: usize,
+    /// The fields of the observed message that are left open.
+    open: Vec<OpenFieldPlace>,
 }
 
-/// Returns the bits of an observation in one of `states`; `None` is silence.
-fn predicted_bits(
-    cx: &mut Ctx<'_>,
-    states: &BTreeSet<ConcreteState>,
-    seen: Option<(GateId, &[Value])>,
-) -> f64 {
-    let mut is_silence_possible = false;
-    let mut known = FxHashSet::default();
-    let mut offers: Vec<SwitchOffer> = Vec::new();
-    for state in states.iter().take(MAX_STATES) {
-        let here = list_offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal));
-        is_silence_possible |= here.is_empty();
-        let outputs = here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
-        // Two states that offer the same message under the same condition predict one observation, not two.
-        offers.extend(outputs.filter(|offer| known.insert((offer.gate, offer.when))));
-    }
-    let choices = offers.len() + usize::from(is_silence_possible);
-    // Only what offers these values has predicted them: another offer of the message says nothing about them.
-    let open = seen.and_then(|(gate, values)| {
+impl Prediction {
+    /// Returns what is said in one of `states` before `seen`; `None` is silence.
+    fn new(cx: &mut Ctx<'_>, states: &BTreeSet<ConcreteState>, seen: Option<(GateId, &[Value])>) -> Self {
+        let mut is_silence_possible = false;
+        let mut known = FxHashSet::default();
+        let mut offers: Vec<SwitchOffer> = Vec::new();
+        for state in states.iter().take(MAX_STATES) {
+            let here = list_offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal));
+            is_silence_possible |= here.is_empty();
+            let outputs = here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
+            // Two states that offer the same message under the same condition predict one observation, not two.
+            offers.extend(outputs.filter(|offer| known.insert((offer.gate, offer.when))));
+        }
+        let choices = (offers.len() + usize::from(is_silence_possible)).max(1);
+        let Some((gate, values)) = seen else { return Self { choices, open: Vec::new() } };
+        // Only what offers these values has predicted them: another offer of the message says nothing about them.
         let own: Vec<&SwitchOffer> =
             offers.iter().filter(|offer| offer.gate == gate && may_offer(cx, offer, values)).collect();
-        own.into_iter().map(|offer| open_fields(cx, offer)).min()
-    });
-    let open = open.unwrap_or(0);
-    (choices.max(1) as f64).log2() + OPEN_VALUE_BITS * open as f64
+        let open = own.into_iter().map(|offer| open_fields(cx.pool, cx.sts, gate, offer.when));
+        let fewest = open.min_by_key(Vec::len).unwrap_or_default();
+        Self { choices, open: fewest.into_iter().map(|field| (gate, field)).collect() }
+    }
 }
 
 /// Returns whether an offer is of a message with these values, as far as evaluation decides it.
@@ -197,28 +257,29 @@ fn may_offer(cx: &mut Ctx<'_>, offer: &SwitchOffer, values: &[Value]) -> bool {
     here != cx.pool.ff()
 }
 
-/// Returns the number of fields that an offer does not fix.
-fn open_fields(cx: &Ctx<'_>, offer: &SwitchOffer) -> usize {
-    let fields = &cx.sts.gates[offer.gate].fields;
+/// Returns the positions of the fields of a message that a condition does not fix.
+fn open_fields(pool: &TermPool, sts: &Sts, gate: GateId, when: Term) -> Vec<usize> {
+    let fields = &sts.gates[gate].fields;
     let mut facts = Vec::new();
-    let mut todo = vec![offer.when];
+    let mut todo = vec![when];
     while let Some(term) = todo.pop() {
-        match cx.pool.node(term) {
+        match pool.node(term) {
             TermNode::And(list) => todo.extend(list.iter().copied()),
             _ => facts.push(term),
         }
     }
-    // Equal to a ground term, or a Boolean by its sign. A field that a range narrows down to one value counts
-    // as open; the bits are a ranking, no proof.
-    let is_fixed = |field: &&ioxide_model::term::VarId| {
-        facts.iter().any(|&fact| match *cx.pool.node(fact) {
+    // Equal to a ground term or to one of variables, or a Boolean by its sign. A field that a range narrows down to one
+    // value counts as open; the bits are a ranking, no proof.
+    let is_other = |term: Term| fields.iter().all(|&field| !pool.free_vars(term).contains(&field));
+    let is_fixed = |field: VarId| {
+        facts.iter().any(|&fact| match *pool.node(fact) {
             TermNode::Eq(a, b) => [(a, b), (b, a)].into_iter().any(|(one, other)| {
-                matches!(cx.pool.node(one), TermNode::Var(var) if *var == **field) && cx.pool.is_ground(other)
+                matches!(pool.node(one), TermNode::Var(var) if *var == field) && is_other(other)
             }),
-            TermNode::Not(inner) => matches!(cx.pool.node(inner), TermNode::Var(var) if *var == **field),
-            TermNode::Var(var) => var == **field,
+            TermNode::Not(inner) => matches!(pool.node(inner), TermNode::Var(var) if *var == field),
+            TermNode::Var(var) => var == field,
             _ => false,
         })
     };
-    fields.iter().filter(|field| !is_fixed(field)).count()
+    fields.iter().enumerate().filter(|(_, field)| !is_fixed(**field)).map(|(at, _)| at).collect()
 }

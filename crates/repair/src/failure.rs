@@ -35,6 +35,8 @@ pub(crate) struct FailurePoint {
     reachable: FxHashMap<Span, usize>,
     /// The last inputs before it, the latest first.
     inputs: Vec<InputBeforeFailure>,
+    /// The messages of the run, by name.
+    messages: FxHashSet<String>,
     /// True if the model is made of parts, whose messages to each other were not seen.
     pub(crate) has_parts: bool,
 }
@@ -93,6 +95,11 @@ impl FailureCollector {
             places: place_names(cx, belief),
         };
         failure.inputs = self.inputs.iter().map(given).collect();
+        let gates = labels.iter().filter_map(|label| match label {
+            Label::Input(gate, _) | Label::Output(gate, _) => Some(*gate),
+            Label::Quiescence | Label::Delay(_) => None,
+        });
+        failure.messages = gates.map(|gate| cx.sts.gates[gate].name.to_string()).collect();
         failure.has_parts = cx.sts.composition.is_some();
         failure
     }
@@ -105,6 +112,11 @@ impl FailurePoint {
         let is_inside =
             |other: &Span| other.file == file && other.start <= span.end && span.start <= other.end;
         self.reachable.iter().filter(|(other, _)| is_inside(other)).map(|(_, distance)| *distance).min()
+    }
+
+    /// Returns whether a message is in the run, as far as that can be known.
+    pub(crate) fn may_have_seen(&self, message: &str) -> bool {
+        self.has_parts || self.messages.contains(message)
     }
 
     /// Returns whether both failures are the same message, or silence, at the same locations.

@@ -4,9 +4,15 @@
 //! have the same belief, so that a replay takes it over from a log of the base. A run in which no such switch has a
 //! part is judged as before, without a replay.
 //!
+//! Where a label may happen later than it was seen, such as an input that is not confirmed, there are several orders. A
+//! replay begins where nothing waits; in between, a switch may have a part in any label of its gate. Where a replay
+//! comes back to the states that the base had, it goes on at the next label that such a switch has a part in.
+//!
 //! The switches that differ are those of the transitions that the edits touch, known by their places in the texts. Only
 //! an edit elsewhere, such as of a function, may change any switch; then the models are compared as texts, which takes
 //! longer than compiling one.
+
+use std::ops::ControlFlow;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
@@ -195,15 +201,26 @@ pub(crate) struct ReplayBase {
 
 #[derive(Debug)]
 struct ReplayLog {
+    /// The steps by the position of their label.
     steps: Vec<LoggedStep>,
     judged: RunJudgement,
+    /// True if every label happened when it was seen, so that there is one order of them.
+    is_plain: bool,
+    /// True if there are several connections.
+    is_wired: bool,
 }
 
+/// The states before a label.
 #[derive(Debug)]
-struct LoggedStep {
-    monitor: Monitor,
-    /// The locations of the belief; `None` if it allows everything.
-    places: Option<Vec<LocId>>,
+enum LoggedStep {
+    /// Nothing waits: a replay can go on from here.
+    Settled {
+        monitor: Box<Monitor>,
+        /// The locations of the belief; `None` if it allows everything.
+        places: Option<Vec<LocId>>,
+    },
+    /// Some label before this one may not have happened yet, or the states are too many to keep.
+    Unsettled,
 }
 
 impl ReplayBase {
@@ -223,21 +240,24 @@ impl ReplayBase {
         let mut room = MAX_LOGGED;
         for run in runs {
             let mut steps = Vec::new();
-            let mut is_logged = is_plain && run.is_plain();
+            let mut is_logged = is_plain;
             let judged = judge_with(model, solver, (run, halt), None, &mut |cx, monitor, label, at| {
                 samples.note(cx, monitor, label, at);
-                is_logged &= steps.len() < room;
-                match LoggedStep::new(monitor) {
-                    Some(step) if is_logged => steps.push(step),
-                    _ => is_logged = false,
+                is_logged &= at < room;
+                if is_logged {
+                    // Labels that are no step of their own belong to the one behind them.
+                    steps.resize_with(at, || LoggedStep::Unsettled);
+                    steps.push(LoggedStep::new(monitor));
                 }
+                ControlFlow::Continue(())
             })?;
             samples.end_run(&judged, run.labels().len());
             // An unknown judgement is not taken over for edits that the run does not touch: they get their
             // own time for it.
             is_logged &= !judged.is_unknown;
             room -= if is_logged { steps.len() } else { 0 };
-            logs.push(is_logged.then(|| ReplayLog { steps, judged: judged.clone() }));
+            let (is_plain, is_wired) = (run.is_plain(), run.is_wired());
+            logs.push(is_logged.then(|| ReplayLog { steps, judged: judged.clone(), is_plain, is_wired }));
             all.push(judged);
         }
         let place = |switch: &Switch| (switch.span, switch.source, switch.gate, switch.target);
@@ -295,30 +315,43 @@ impl ReplayBase {
         changes: Option<&[ChangedPlace]>,
         halt: &Halt,
     ) -> Result<RunJudgement, RepairError> {
-        let ignore = &mut |_: &mut Ctx<'_>, _: &Monitor, _: &Label, _: usize| ();
         let (Some(log), Some(changes)) = (&self.logs[at], changes) else {
-            return judge_with(model, solver, (run, halt), None, ignore);
+            let goes_on = &mut |_: &mut Ctx<'_>, _: &Monitor, _: &Label, _: usize| ControlFlow::Continue(());
+            return judge_with(model, solver, (run, halt), None, goes_on);
         };
-        let Some(from) = log.first_affected(&model.sts, run.labels(), changes) else {
-            return Ok(RunJudgement { replayed: 0, ..log.judged.clone() });
-        };
-        // The monitor comes from another pool than that of the edited model. It can be used here because a
-        // logged belief is concrete (or open): it holds values and no terms.
-        let start = (log.steps[from].monitor.clone(), from);
-        let judged = judge_with(model, solver, (run, halt), (from > 0).then_some(start), ignore)?;
-        // A replay from `from` on does not see what the model left open before.
-        let earlier = log.judged.unspecified_at.filter(|&at| at <= from);
-        Ok(RunJudgement { unspecified_at: earlier.or(judged.unspecified_at), ..judged })
+        let mut replayed = 0;
+        let mut affected = log.next_affected(&model.sts, run.labels(), changes, 0);
+        while let Some(from) = affected {
+            let mut rejoined = None;
+            let judged =
+                judge_with(model, solver, (run, halt), log.start_at(from), &mut |cx, monitor, _, at| {
+                    if at <= from || !log.has_states_of(monitor, at) {
+                        return ControlFlow::Continue(());
+                    }
+                    // Up to the next label that the edit has a part in, both models have the same states again.
+                    match log.next_affected(cx.sts, run.labels(), changes, at) {
+                        Some(next) if next == at => ControlFlow::Continue(()),
+                        next => {
+                            rejoined = Some(next);
+                            ControlFlow::Break(())
+                        }
+                    }
+                })?;
+            replayed += judged.replayed;
+            let Some(next) = rejoined else {
+                // A replay from `from` on does not see what the model left open before.
+                let earlier = log.judged.unspecified_at.filter(|&at| at <= from);
+                let unspecified_at = earlier.or(judged.unspecified_at);
+                return Ok(RunJudgement { unspecified_at, replayed, ..judged });
+            };
+            affected = next;
+        }
+        Ok(RunJudgement { replayed, ..log.judged.clone() })
     }
 }
 
 impl LoggedStep {
-    /// Returns the step; `None` if more is under way than a belief says, or the belief is large.
-    fn new(monitor: &Monitor) -> Option<Self> {
-        let is_settled = monitor.count_orders() == 1
-            && monitor.under_way() == 0
-            && monitor.lost_states().is_none()
-            && monitor.count_doubts() == 0;
+    fn new(monitor: &Monitor) -> Self {
         let places = match monitor.belief() {
             Belief::Concrete(states) if states.len() <= MAX_STATES => {
                 let mut places: Vec<LocId> = states.iter().map(|state| state.loc).collect();
@@ -326,29 +359,91 @@ impl LoggedStep {
                 Some(places)
             }
             Belief::Unspecified => None,
-            Belief::Concrete(_) | Belief::Symbolic(_) => return None,
+            Belief::Concrete(_) | Belief::Symbolic(_) => return Self::Unsettled,
         };
-        is_settled.then(|| Self { monitor: monitor.clone(), places })
+        if !is_settled(monitor) {
+            return Self::Unsettled;
+        }
+        Self::Settled { monitor: Box::new(monitor.clone()), places }
+    }
+
+    fn is_settled(&self) -> bool {
+        matches!(self, Self::Settled { .. })
     }
 }
 
+/// Returns whether nothing waits, and nothing is in doubt: the states say all there is to know.
+fn is_settled(monitor: &Monitor) -> bool {
+    monitor.count_orders() == 1
+        && monitor.under_way() == 0
+        && !monitor.is_unexplained()
+        && monitor.lost_states().is_none()
+        && monitor.count_doubts() == 0
+}
+
 impl ReplayLog {
-    /// Returns the position of the first label from which on a replay may differ; `None` if none does.
-    fn first_affected(&self, sts: &Sts, labels: &[Label], changes: &[ChangedPlace]) -> Option<usize> {
-        for (at, step) in self.steps.iter().enumerate() {
-            // Where everything is allowed, it stays so.
-            let Some(places) = &step.places else { continue };
+    /// Returns the monitor before the label at `from`, and its position; `None` for the start of the run.
+    fn start_at(&self, from: usize) -> Option<(Monitor, usize)> {
+        // The monitor comes from another pool than that of the edited model. It can be used there because a
+        // logged belief is concrete (or open): it holds values and no terms.
+        let start = match &self.steps[from] {
+            LoggedStep::Settled { monitor, .. } if from > 0 => Some(((**monitor).clone(), from)),
+            LoggedStep::Settled { .. } | LoggedStep::Unsettled => None,
+        };
+        debug_assert_eq!(start.is_some(), from > 0, "replays begin at settled steps");
+        start
+    }
+
+    /// Returns whether a monitor of another model has the states before the label at `at` that this one had.
+    fn has_states_of(&self, monitor: &Monitor, at: usize) -> bool {
+        match self.steps.get(at) {
+            Some(LoggedStep::Settled { monitor: known, places: Some(_) }) => {
+                is_settled(monitor) && monitor.belief() == known.belief()
+            }
+            Some(LoggedStep::Settled { places: None, .. } | LoggedStep::Unsettled) | None => false,
+        }
+    }
+
+    /// Returns the position of the last settled step from `start` on before anything may differ, where a replay can
+    /// begin; `None` if nothing differs. Both models have the same states at `start`, which is settled.
+    fn next_affected(
+        &self,
+        sts: &Sts,
+        labels: &[Label],
+        changes: &[ChangedPlace],
+        start: usize,
+    ) -> Option<usize> {
+        let mut settled = start;
+        for (at, step) in self.steps.iter().enumerate().skip(start) {
+            let settled_before = settled;
+            let places = match step {
+                LoggedStep::Settled { places, .. } => {
+                    settled = at;
+                    // Where everything is allowed, it stays so.
+                    let Some(places) = places else { continue };
+                    // A label that waits happens later, in states that are not known here.
+                    let happens_here =
+                        self.is_plain || self.steps.get(at + 1).is_some_and(LoggedStep::is_settled);
+                    happens_here.then_some(places)
+                }
+                LoggedStep::Unsettled => None,
+            };
             for (place, gate) in changes {
-                if !places.contains(place) {
+                if places.is_some_and(|places| !places.contains(place)) {
                     continue;
                 }
                 let kind = sts.gates[*gate].kind;
-                match (&labels[at], kind) {
+                let is_affected = match (&labels[at], kind) {
                     // The belief is closed under internal steps already: the label before led there.
-                    (_, GateKind::Internal) => return Some(at.saturating_sub(1)),
-                    (Label::Input(seen, _) | Label::Output(seen, _), _) if seen == gate => return Some(at),
-                    (Label::Quiescence, GateKind::Output) => return Some(at),
-                    _ => (),
+                    (_, GateKind::Internal) => return Some(settled_before),
+                    (Label::Input(seen, _) | Label::Output(seen, _), _) if seen == gate => true,
+                    (Label::Quiescence, GateKind::Output) => true,
+                    // Whether a message may have overtaken another depends on all that may be sent.
+                    (_, GateKind::Output | GateKind::Observed) => self.is_wired,
+                    _ => false,
+                };
+                if is_affected {
+                    return Some(settled);
                 }
             }
         }

@@ -71,6 +71,19 @@ impl<'r> DecodedRun<'r> {
             && self.read.trace.forbidden_at.is_none_or(|at| at + 1 == self.read.trace.labels.len())
     }
 
+    /// Returns whether the system has several connections, which may deliver messages in another order than they were
+    /// sent.
+    pub(crate) fn is_wired(&self) -> bool {
+        !self.read.config.connections.is_empty()
+    }
+
+    /// Returns the run with other settings.
+    #[cfg(test)]
+    pub(crate) fn with_config(mut self, change: impl FnOnce(&mut JudgeConfig<'static>)) -> Self {
+        change(&mut Rc::make_mut(&mut self.read).config);
+        self
+    }
+
     /// Returns the labels as `model` knows them.
     pub(crate) fn labels_for(&self, model: &Model) -> Result<Rc<ReadRun>, RepairError> {
         if has_same_messages(&self.model, model) {
@@ -197,6 +210,7 @@ impl ReplayableRun {
             }
         };
         read.config.relation = ConformanceRelation::usual(&model.sts);
+        read.config.ends_when_open = true;
         Ok(read)
     }
 }

@@ -4,8 +4,8 @@
 //! every candidate.
 
 use ioxide_lang::ast::{
-    DirectionDecl, Expr, ExprKind, FnDecl, ItemKind, ModelDecl, ModelItem, StateDecl, TransitionDecl, Type,
-    TypeKind, UpdateKind,
+    DirectionDecl, Expr, ExprKind, FnDecl, ItemKind, ModelDecl, ModelItem, Name, PatternKind, StateDecl,
+    TransitionDecl, Type, TypeKind, UpdateKind,
 };
 use ioxide_model::name::source_name;
 use ioxide_model::source::{FileId, Sources, Span};
@@ -143,9 +143,10 @@ impl<'a> ModelScope<'a> {
                 self.variants.extend(named);
             }
             ItemKind::Fn(FnDecl { name, .. }) => self.functions.push(name.text.clone()),
+            // Its name makes a value out of others, as a function does.
+            ItemKind::Record(decl) => self.functions.push(decl.name.text.clone()),
             ItemKind::State(decl) => self.states.push(decl),
             ItemKind::Type(_)
-            | ItemKind::Record(_)
             | ItemKind::Any(_)
             | ItemKind::Transition(_)
             | ItemKind::Purpose(_)
@@ -204,6 +205,28 @@ impl<'a> ModelScope<'a> {
         gate.and_then(|gate| self.message(&gate.text)).map_or(&[], |message| &message.fields)
     }
 
+    /// Returns the names that the updates of a transition may use beside those of the model: the fields of its message,
+    /// and what its guard binds, as far as the type of that shows.
+    pub(crate) fn names_of(&self, transition: &TransitionDecl) -> Vec<TypedName> {
+        let mut names = self.fields_of(transition).to_vec();
+        for binding in &transition.lets {
+            let Some(ty) = self.type_of(&binding.value, &names) else { continue };
+            let item = ty.split_once('<').and_then(|(_, rest)| rest.strip_suffix('>'));
+            let mut bind = |name: &Name, ty: &str| {
+                names.push(TypedName { name: name.text.clone(), ty: ty.to_owned() });
+            };
+            match (&binding.pattern.kind, ty.strip_suffix('?'), item) {
+                (PatternKind::Some(name), Some(inner), _) => bind(name, inner),
+                (PatternKind::List(items, rest), _, Some(item)) => {
+                    items.iter().for_each(|name| bind(name, item));
+                    rest.iter().for_each(|name| bind(name, &ty));
+                }
+                _ => (),
+            }
+        }
+        names
+    }
+
     /// The bytes of `span`.
     pub(crate) fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.range()).unwrap_or("")
@@ -236,6 +259,10 @@ impl<'a> ModelScope<'a> {
                 "length" | "size" => "int".into(),
                 "has" | "contains" | "starts_with" | "ends_with" | "matches" | "is_empty" => "bool".into(),
                 "with" | "without" => return self.type_of(receiver, fields),
+                "first" | "last" => {
+                    let of = self.type_of(receiver, fields)?;
+                    format!("{}?", of.split_once('<')?.1.strip_suffix('>')?)
+                }
                 _ => return None,
             },
             // `list<T>` gives `T`, `map<K, V>` gives `V`. A value type with a comma of its own comes out

@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::candidates::{EditCandidate, candidates, strengthened};
 use crate::edit::{edited_sources, unified_diff};
 use crate::effect::{effect_of, is_same_behaviour};
-use crate::evaluate::{PredictionCost, RunJudgement, failure_of};
+use crate::evaluate::{OpenFieldPlace, PredictionCost, RunJudgement, failure_of, fields_left_open};
 use crate::failure::FailurePoint;
 use crate::plausibility::implausible_bits;
 use crate::replay::{ChangedPlace, ModelMeaning, ReplayBase};
@@ -117,6 +117,8 @@ struct SearchBase {
     /// True for each run, by its number, in which an input is open.
     is_open: Vec<bool>,
     samples: GuardSamples,
+    /// The fields that the model leaves open.
+    open_fields: FxHashSet<OpenFieldPlace>,
 }
 
 /// An edited text that explains every failing run.
@@ -213,7 +215,8 @@ impl SearchBase {
         let (replays, judged) = ReplayBase::new(model, solver, runs, &mut samples, halt)?;
         let forbidden_at = judged.iter().map(|judged| judged.forbidden_at).collect();
         let is_open = judged.iter().map(|judged| judged.unspecified_at.is_some()).collect();
-        Ok((Self { node, replays, forbidden_at, is_open, samples }, judged))
+        let open_fields = fields_left_open(model);
+        Ok((Self { node, replays, forbidden_at, is_open, samples, open_fields }, judged))
     }
 }
 
@@ -455,7 +458,7 @@ impl<'r> Search<'r> {
         // What is compared afterwards needs a part of the time that is left.
         let left = self.request.halt.time_left().map(|left| left * RANKING_SHARE / 100);
         let halt = left.map(self.request.halt_after).unwrap_or_default().either(&self.request.halt);
-        let predicted = self.predict(&mut solutions, solver, &halt);
+        let predicted = self.predict(base, &mut solutions, solver, &halt);
         let is_alone = solutions.iter().all(|solution| solution.node.n_edits > 1);
         let mut is_over = false;
         for (solution, predicted) in solutions.iter_mut().zip(predicted) {
@@ -479,6 +482,7 @@ impl<'r> Search<'r> {
     /// in between does not prefer those that it did not get to.
     fn predict(
         &self,
+        base: &SearchBase,
         solutions: &mut [Solution],
         solver: &mut dyn Solver,
         halt: &Halt,
@@ -490,7 +494,8 @@ impl<'r> Search<'r> {
             let mut next = predicted.clone();
             let is_done = solutions.iter_mut().zip(&mut next).all(|(solution, cost)| {
                 let brief = (self.request.halt_after)(JUDGING_TIME).either(halt);
-                cost.add_run(&mut solution.model, solver, &self.runs[at], &brief).is_ok_and(|is_done| is_done)
+                let run = (&self.runs[at], &base.open_fields);
+                cost.add_run(&mut solution.model, solver, run, &brief).is_ok_and(|is_done| is_done)
             });
             if is_done {
                 predicted = next;

@@ -6,6 +6,7 @@
 //! when it was, in seconds: `"time": 1.5` since the start, or `"after": 0.5` since the line before. A line with
 //! nothing but a time says that nothing came up to then.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -68,6 +69,9 @@ pub struct JudgeConfig<'o> {
     pub ways: Vec<Option<WayRecord>>,
     /// The connections of a system that has several.
     pub connections: Vec<ConnectionRecord>,
+    /// True if the judgement ends where the specification allows everything: nothing is forbidden from there on, and
+    /// the orders of what is under way only become more.
+    pub ends_when_open: bool,
 }
 
 /// The meaning of the position of inputs in a trace.
@@ -82,21 +86,18 @@ pub enum Inputs {
 
 /// Judges `trace` up to its first forbidden label.
 pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> JudgedTrace {
-    judge_watching(cx, trace, config, &mut |_, _, _| ())
+    judge_watching(cx, trace, config, &mut |_, _, _| ControlFlow::Continue(()))
 }
 
 /// Judges `trace` as [`judge`] does, and calls `watch_monitor` with the monitor before each label and the position of
-/// the label.
+/// the label, until that says to break.
 pub fn judge_watching(
     cx: &mut Ctx<'_>,
     trace: &Trace,
     config: &JudgeConfig<'_>,
-    watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize),
+    watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize) -> ControlFlow<()>,
 ) -> JudgedTrace {
-    let mut monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).with_relation(config.relation);
-    if !config.connections.is_empty() {
-        monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
-    }
+    let monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).with_relation(config.relation);
     judge_onwards(cx, trace, config, (monitor, 0), watch_monitor)
 }
 
@@ -107,9 +108,13 @@ pub fn judge_onwards(
     trace: &Trace,
     config: &JudgeConfig<'_>,
     (mut monitor, from): (Monitor, usize),
-    watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize),
+    watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize) -> ControlFlow<()>,
 ) -> JudgedTrace {
     debug_assert!(from == 0 || config.objective.is_none(), "an objective is followed from the start");
+    // The monitor may come from a judgement by another model, whose switches have other numbers.
+    if !config.connections.is_empty() {
+        monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
+    }
     let mut watch = ObjectiveWatch::with_tolerance(config.tolerance.clone());
     let mut judged = JudgedTrace { steps: trace.len(), ..JudgedTrace::default() };
     // The number of each label in the monitor, if it may have overtaken others.
@@ -118,6 +123,11 @@ pub fn judge_onwards(
         marks.resize(at, monitor.last_label_number());
         if let Some(halted) = cx.halt_reason() {
             judged.unknown.get_or_insert((at + 1, halted.to_string()));
+            judged.steps = at;
+            break;
+        }
+        if config.ends_when_open && monitor.is_open() {
+            judged.unspecified.get_or_insert(at);
             judged.steps = at;
             break;
         }
@@ -135,7 +145,10 @@ pub fn judge_onwards(
             continue;
         }
         let way = config.ways.get(at).copied().flatten();
-        watch_monitor(cx, &monitor, at);
+        if watch_monitor(cx, &monitor, at).is_break() {
+            judged.steps = at;
+            break;
+        }
         match observe_label(cx, &mut monitor, label, config.inputs, way) {
             Ok(AllowedLabel::Allowed) => (),
             Ok(AllowedLabel::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),

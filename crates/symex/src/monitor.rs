@@ -39,6 +39,7 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::LocId;
+use ioxide_smt::halt::Halted;
 
 use self::belief::CourseBelief;
 use self::course::{EventCourse, take_waiting};
@@ -55,6 +56,9 @@ pub use self::wiring::{ConnectionWiring, MessageRoute};
 /// The greatest number of courses that are followed; an excess is reported, never silently cut. Chosen by feel: four
 /// unconfirmed inputs on lanes of their own have 65. Fewer lose verdicts sooner, more take time with every label.
 const MAX_COURSES: usize = 256;
+/// The number of steps of one search for states after which it asks whether it is to stop. Chosen by feel: a step takes
+/// microseconds, and the searches of most labels have fewer.
+const STEPS_PER_HALT_CHECK: usize = 64;
 
 /// The judgement of a label that is not forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +82,8 @@ pub enum LostStates {
     Courses(usize),
     /// An input must have been taken by now, but its instant does not allow it.
     Overdue,
+    /// The search for states or courses was stopped.
+    Stopped(Halted),
 }
 
 impl fmt::Display for LostStates {
@@ -87,7 +93,33 @@ impl fmt::Display for LostStates {
             Self::Update => f.write_str("an update could not be computed"),
             Self::Courses(n) => write!(f, "the pending messages have more than {n} possible orders"),
             Self::Overdue => f.write_str("an input was pending for longer than the stated latency"),
+            Self::Stopped(halted) => write!(f, "{halted} before all states of the model were found"),
         }
+    }
+}
+
+/// Asks now and then whether a search is to stop. A short search never asks, so what it finds does not depend on the
+/// time.
+#[derive(Default)]
+struct HaltCheck {
+    /// The number of steps so far.
+    steps: usize,
+    halted: Option<Halted>,
+}
+
+impl HaltCheck {
+    /// Counts a step; returns whether the search was stopped.
+    fn is_halted(&mut self, cx: &Ctx<'_>) -> bool {
+        self.steps += 1;
+        if self.halted.is_none() && self.steps.is_multiple_of(STEPS_PER_HALT_CHECK) {
+            self.halted = cx.halt_reason();
+        }
+        self.halted.is_some()
+    }
+
+    /// Returns what is missing because the search was stopped.
+    fn stopped(&self) -> Option<LostStates> {
+        self.halted.map(LostStates::Stopped)
     }
 }
 
@@ -522,9 +554,14 @@ impl Monitor {
     /// Adds every course in which more of the waiting labels have happened.
     fn close_courses(&mut self, cx: &mut Ctx<'_>) {
         let relation = self.relation;
-        let happen = |belief: &CourseBelief, label: &WaitingLabel| take_waiting(cx, belief, label, relation);
+        let mut check = HaltCheck::default();
+        let happen = |belief: &CourseBelief, label: &WaitingLabel| {
+            // Without these courses the belief lacks some, which is reported below.
+            if check.is_halted(cx) { None } else { take_waiting(cx, belief, label, relation) }
+        };
         let closed =
             close_orders(std::mem::take(&mut self.courses), MAX_COURSES, happen, CourseBelief::join_paths);
+        self.lost = self.lost.or(check.stopped());
         if !closed.is_all {
             self.lost = self.lost.or(Some(LostStates::Courses(MAX_COURSES)));
         }

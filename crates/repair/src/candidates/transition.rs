@@ -25,18 +25,28 @@ pub(super) fn changes(
     found: &mut Vec<EditCandidate>,
 ) {
     let site =
-        Site { scope, failure, place, name: scope.name_of(place), fields: scope.fields_of(place.transition) };
+        Site { scope, failure, place, name: scope.name_of(place), fields: scope.names_of(place.transition) };
     // The order of these calls is the order of candidates that cost the same: the sort by cost is stable, and
     // the search may be stopped at any candidate.
     let from = found.len();
+    let is_seen = site.is_seen();
+    if !is_seen && place.transition.verb == Verb::On {
+        // No run shows what becomes of an input that was not given.
+        site.shared_bounds(found);
+        site.messages(found);
+        return;
+    }
     site.guards(found);
     site.separators(samples, found);
     site.shared_bounds(found);
     site.pins(found);
     site.messages(found);
-    site.updates(found);
-    site.clocks(found);
-    site.targets(found);
+    // What a transition changes matters only where it is taken.
+    if is_seen {
+        site.updates(found);
+        site.clocks(found);
+        site.targets(found);
+    }
     // What stands in the wrong state is not made right by changing it there.
     if site.is_misplaced() {
         found[from..].iter_mut().for_each(|candidate| candidate.bits += 0.5);
@@ -64,7 +74,7 @@ pub(super) fn elsewhere(
         return;
     }
     let site =
-        Site { scope, failure, place, name: scope.name_of(place), fields: scope.fields_of(place.transition) };
+        Site { scope, failure, place, name: scope.name_of(place), fields: scope.names_of(place.transition) };
     site.sources(found);
 }
 
@@ -74,7 +84,8 @@ struct Site<'a> {
     failure: &'a FailurePoint,
     place: TransitionPlace<'a>,
     name: String,
-    fields: &'a [TypedName],
+    /// The names beside those of the model: the fields of its message, and what its guard binds.
+    fields: Vec<TypedName>,
 }
 
 impl Site<'_> {
@@ -83,9 +94,15 @@ impl Site<'_> {
         self.place.transition
     }
 
+    /// Returns whether its message may be in the run of the failure; true if it has none.
+    fn is_seen(&self) -> bool {
+        let gate = self.transition().gate.as_ref();
+        gate.is_none_or(|gate| self.failure.may_have_seen(&gate.text))
+    }
+
     /// The names and values that its expressions may use.
     fn cx(&self) -> RewriteContext<'_> {
-        RewriteContext { scope: self.scope, failure: self.failure, fields: self.fields }
+        RewriteContext { scope: self.scope, failure: self.failure, fields: &self.fields }
     }
 
     /// Adds a candidate of these rewrites, which belong together.
@@ -235,19 +252,19 @@ impl Site<'_> {
         for sibling in self.siblings() {
             let Some(guard) = &sibling.guard else { continue };
             let written = self.scope.written(guard);
-            if self.scope.is_in_scope(&written, self.fields) {
+            if self.scope.is_in_scope(&written, &self.fields) {
                 add(self.opposite(guard), 0.0);
                 add(written.text, 0.5);
             }
         }
-        let atoms = self.scope.atoms.iter().filter(|atom| self.scope.is_in_scope(atom, self.fields));
+        let atoms = self.scope.atoms.iter().filter(|atom| self.scope.is_in_scope(atom, &self.fields));
         for atom in atoms {
             add(atom.text.clone(), 1.0);
             add(negated(&atom.text), 1.0);
         }
         // The same comparison with another sign.
         for (left, sign, right, written) in &self.scope.compared {
-            if self.scope.is_in_scope(written, self.fields) {
+            if self.scope.is_in_scope(written, &self.fields) {
                 for other in ["<", "<=", ">", ">=", "!=", "=="].iter().filter(|other| *other != sign) {
                     add(format!("{left} {other} {right}"), 1.5);
                 }
@@ -564,12 +581,12 @@ impl Site<'_> {
 
     /// The assignments that the transition may lack.
     fn new_assignments(&self) -> Vec<(String, String, f64)> {
-        new_assignments(self.scope, self.failure, self.transition(), self.fields)
+        new_assignments(self.scope, self.failure, self.transition(), &self.fields)
     }
 
     /// The values that may be assigned to a variable.
     fn values_for(&self, name: &str) -> Vec<String> {
-        values_for(self.scope, self.failure, name, self.fields)
+        values_for(self.scope, self.failure, name, &self.fields)
     }
 
     /// Adds resets of clocks that it does not reset, also in the place of one that it does.

@@ -1,10 +1,14 @@
-//! Replays that are cut short against whole ones, on random runs of examples and all edits that are tried for them.
+//! Replays that are cut short against whole ones, on random runs of examples and all edits that are tried for them; and
+//! which edits are tried.
 
 use ioxide_lang::{LoadOptions, load};
+use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
-use ioxide_model::sts::GateKind;
+use ioxide_model::sts::{GateId, GateKind};
 use ioxide_model::value::Value;
+use ioxide_record::event::{ConnectionRecord, WayRecord};
+use ioxide_run::judge::Inputs;
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Monitor};
 
@@ -96,6 +100,40 @@ fn line(cx: &Ctx<'_>, label: &Label) -> String {
     format!("{{\"label\": \"{}\", \"args\": {{{}}}}}", gate.name, fields.join(", "))
 }
 
+/// Returns a run as one of a system that does not confirm its inputs, or that has two connections as well.
+fn with_orders<'r>(run: DecodedRun<'r>, model: &Model, number: usize) -> DecodedRun<'r> {
+    let connection_of = |gate: GateId| u32::from(gate.index() % 2 == 1);
+    let way = |gate: GateId, is_output: bool| {
+        let lane = connection_of(gate);
+        WayRecord { lane, connection: is_output.then_some(lane), ..WayRecord::default() }
+    };
+    let messages_of = |connection: u32| -> Vec<String> {
+        let gates = model.sts.gates.iter_enumerated();
+        let own = gates.filter(|(gate, _)| connection_of(*gate) == connection);
+        own.map(|(_, gate)| gate.name.to_string()).collect()
+    };
+    let connections = (0..2).map(|connection| ConnectionRecord {
+        name: format!("c{connection}"),
+        messages: messages_of(connection),
+        index: None,
+    });
+    let ways = run.labels().iter().map(|label| match label {
+        Label::Input(gate, _) => Some(way(*gate, false)),
+        Label::Output(gate, _) => Some(way(*gate, true)),
+        Label::Quiescence | Label::Delay(_) => None,
+    });
+    let ways: Vec<Option<WayRecord>> = ways.collect();
+    run.with_config(|config| {
+        if number % 3 > 0 {
+            config.inputs = Inputs::Sent;
+        }
+        if number % 3 > 1 {
+            config.connections = connections.collect();
+            config.ways = ways;
+        }
+    })
+}
+
 /// The places of a run that candidates are judged by.
 fn outcome(judged: &RunJudgement) -> (Option<usize>, bool, Option<usize>) {
     (judged.forbidden_at, judged.is_unknown, judged.unspecified_at)
@@ -104,7 +142,8 @@ fn outcome(judged: &RunJudgement) -> (Option<usize>, bool, Option<usize>) {
 #[test]
 fn short_replays_give_the_answers_of_whole_ones() {
     let mut solver = build_stack(&SolverConfig::default());
-    let (mut n_compared, mut n_short, mut n_labels, mut n_replayed) = (0, 0, 0, 0);
+    let (mut n_compared, mut n_short, mut n_short_in_orders) = (0, 0, 0);
+    let (mut n_labels, mut n_replayed, mut n_open) = (0, 0, 0);
     for (number, text) in MODELS.iter().enumerate() {
         let mut rng = Lcg(number as u64 + 1);
         let mut sources = Sources::new();
@@ -113,8 +152,9 @@ fn short_replays_give_the_answers_of_whole_ones() {
         let recorded: Vec<ReplayableRun> =
             (0..N_RUNS).filter_map(|_| random_run(&mut model, &mut solver, &mut rng)).collect();
         let known = Rc::new(model.clone());
+        let decoded = recorded.iter().map(|run| DecodedRun::new(run, &known).expect("the run fits"));
         let runs: Vec<DecodedRun<'_>> =
-            recorded.iter().map(|run| DecodedRun::new(run, &known).expect("the run fits")).collect();
+            decoded.enumerate().map(|(at, run)| with_orders(run, &known, at)).collect();
         let node = EditSearchNode { sources: sources.clone(), ..EditSearchNode::default() };
         let (base, _) =
             SearchBase::new(node, &mut model, &mut solver, &runs, &Halt::default()).expect("the runs fit");
@@ -129,6 +169,12 @@ fn short_replays_give_the_answers_of_whole_ones() {
             n_compared += 1;
             for (at, run) in runs.iter().enumerate() {
                 let whole = judge_run(&mut edited, &mut solver, run, &Halt::default()).expect("it fits");
+                let to_the_end = run.clone().with_config(|config| config.ends_when_open = false);
+                let to_the_end =
+                    judge_run(&mut edited, &mut solver, &to_the_end, &Halt::default()).expect("it fits");
+                // What is open stays so: it only becomes less clear what happened.
+                assert_eq!(whole.forbidden_at, to_the_end.forbidden_at, "{}", candidate.reason);
+                n_open += usize::from(whole.replayed < to_the_end.replayed);
                 let short = base.replays.judge_edited(
                     &mut edited,
                     &mut solver,
@@ -146,11 +192,59 @@ fn short_replays_give_the_answers_of_whole_ones() {
                     run.run.name
                 );
                 n_short += usize::from(short.replayed < whole.replayed);
-                n_labels += whole.replayed;
-                n_replayed += short.replayed;
+                n_short_in_orders += usize::from(!run.is_plain() && short.replayed < whole.replayed);
+                if run.is_plain() {
+                    n_labels += whole.replayed;
+                    n_replayed += short.replayed;
+                }
             }
         }
     }
+    assert!(n_open > 100, "{n_open} judgements ended where everything is allowed");
+    assert!(n_short_in_orders > 300, "{n_short_in_orders} shorter replays of runs with several orders");
     assert!(n_compared > 300 && n_short > 1_000, "{n_compared} edits, {n_short} replays that were shorter");
     assert!(n_replayed * 2 < n_labels, "{n_replayed} of {n_labels} labels were replayed");
+}
+
+/// The last item that was handed out is told, which this model forgets to note.
+const STORE: &str = "model Store {
+    input put(a: 0..9)
+    input drop
+    output gone
+    input ask
+    output told(a: int)
+    record Item { a: int }
+    var held: list<Item> = []
+    var last: Item = Item(a: 0)
+    state idle {
+        put: on put { held = held + [Item(a: a)] }
+        ask: on ask -> asked
+        drop: on drop
+        go: emit gone when let some(next) = held.first() { held = held.drop(1) }
+    }
+    state asked {
+        tell: emit told(a: last.a) -> idle
+    }
+}
+";
+
+#[test]
+fn updates_may_use_what_a_guard_binds_and_no_input_that_was_not_given_is_changed() {
+    let mut solver = build_stack(&SolverConfig::default());
+    let mut sources = Sources::new();
+    sources.add("store.iox", STORE);
+    let mut model = compile(&sources).expect("it is a model");
+    let lines = ["put\", \"args\": {\"a\": 3}", "gone\"", "ask\"", "told\", \"args\": {\"a\": 3}"];
+    let lines = lines.map(|line| format!("{{\"label\": \"{line}}}"));
+    let recorded = [ReplayableRun::from_lines("the run", lines.join("\n"))];
+    let known = Rc::new(model.clone());
+    let runs = [DecodedRun::new(&recorded[0], &known).expect("the run fits")];
+    let node = EditSearchNode { sources, ..EditSearchNode::default() };
+    let (base, _) =
+        SearchBase::new(node, &mut model, &mut solver, &runs, &Halt::default()).expect("the run fits");
+    let failure = failure_of(&mut model, &mut solver, &runs[0], &Halt::default()).expect("it fits");
+    let found = candidates_of(&base, &[failure.expect("it fails")]);
+    assert!(found.iter().any(|it| it.reason == "`go`: also `last = next`"), "{found:#?}");
+    assert!(found.iter().any(|it| it.reason.starts_with("`put`: ")), "{found:#?}");
+    assert!(!found.iter().any(|it| it.reason.starts_with("`drop`: it leads to")), "{found:#?}");
 }

@@ -4,5 +4,6 @@
 
 mod limits;
 mod missing;
+mod open;
 mod proposals;
 mod world;

@@ -190,6 +190,7 @@ impl RunLoop<'_, '_, '_> {
             inputs,
             ways: self.knowledge.happened.iter().map(way).collect(),
             connections: self.setup.adapter.connections(),
+            ends_when_open: false,
         };
         // The whole trace is judged again: with other bounds on all instants, earlier states may have been possible,
         // too.

@@ -19,8 +19,8 @@ use ioxide_model::sts::{GateId, GateKind, Switch};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
 
-use super::LostStates;
 use super::belief::{Belief, MAX_BELIEF_STATES, NextBelief};
+use super::{HaltCheck, LostStates};
 use crate::cx::Ctx;
 use crate::guard::decide_enabled;
 use crate::quiescence::{Quiescence, is_quiescent};
@@ -97,12 +97,17 @@ fn is_stable(cx: &mut Ctx<'_>, state: &ConcreteState, cost: &mut Cost) -> bool {
 /// The closure under internal steps.
 pub(super) fn close_internally(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBelief {
     let sts = cx.sts;
-    let mut cost = Cost::default();
+    let (mut cost, mut check) = (Cost::default(), HaltCheck::default());
     let closed = concrete::close_under(states, MAX_BELIEF_STATES, |state| -> Result<_, Infallible> {
+        // A model whose internal steps go on for ever reaches the limit of states only after seconds.
+        if check.is_halted(cx) {
+            return Ok(Vec::new());
+        }
         let internal = sts.switches_from(state.loc).filter(|(_, s)| sts.kind_of(s) == GateKind::Internal);
         Ok(internal.filter_map(|(_, switch)| take_switch(cx, state, switch, &[], &mut cost)).collect())
     });
     let Ok(closure) = closed;
+    cost.lost = cost.lost.or(check.stopped());
     if closure.truncated {
         cost.lost = Some(LostStates::States(MAX_BELIEF_STATES));
     }

@@ -10,8 +10,8 @@ use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
 
-use super::LostStates;
 use super::belief::{Belief, MAX_SYMBOLIC, NextBelief};
+use super::{HaltCheck, LostStates};
 use crate::cx::Ctx;
 use crate::quiescence::quiescence_condition;
 use crate::state::{PathCondition, Store, SymState};
@@ -93,8 +93,12 @@ pub(super) fn close_internally(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextB
     let sts = cx.sts;
     // The states of the belief are satisfiable already, so they are kept without asking again.
     let mut keep = KeptStates::new(states.clone());
-    let mut todo = states;
+    let (mut todo, mut check) = (states, HaltCheck::default());
     while let Some(state) = todo.pop() {
+        if check.is_halted(cx) {
+            keep.lost = check.stopped();
+            break;
+        }
         for (_, switch) in sts.switches_from(state.loc) {
             if sts.kind_of(switch) != GateKind::Internal {
                 continue;

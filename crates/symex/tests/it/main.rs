@@ -5,5 +5,6 @@ mod enumeration;
 mod examples;
 mod orders;
 mod proofs;
+mod stopped;
 mod symmetry;
 mod systems;
