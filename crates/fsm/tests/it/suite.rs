@@ -1,15 +1,18 @@
 //! Every method against the checker, small machines and mutants.
 
+mod grow;
+mod identify;
+
 use ioxide_model::index::Idx;
 use ioxide_test_support::is_full_run;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::*;
-use crate::complete::{CompletenessAnswer, check_suite};
-use crate::mealy::{Mealy, StateId};
-use crate::product;
-use crate::word::without_prefixes;
+use ioxide_fsm::complete::{CompletenessAnswer, check_suite};
+use ioxide_fsm::mealy::{InputId, Mealy, StateId, SuiteModel};
+use ioxide_fsm::product;
+use ioxide_fsm::suite::{SuiteMethod, UnknownMethod, WordSuite, hsi_suite, w_suite};
+use ioxide_fsm::word::{Word, without_prefixes};
 
 fn random_machine(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: usize) -> Mealy {
     let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..outputs)));
@@ -124,9 +127,9 @@ fn every_suite_kills_every_mutant() {
 
 #[test]
 fn a_lazy_suite_is_its_formula() {
-    use crate::cover::state_cover;
-    use crate::distinguish::{SplittingTree, WordCosts, characterising_set, harmonised_identifiers};
-    use crate::word::words_up_to;
+    use ioxide_fsm::cover::state_cover;
+    use ioxide_fsm::distinguish::{SplittingTree, WordCosts, characterising_set, harmonised_identifiers};
+    use ioxide_fsm::word::words_up_to;
     for spec in random_specs(11, 6, 3, 2).take(10) {
         for extra in 0..2 {
             let cover = state_cover(&spec);
@@ -152,8 +155,8 @@ fn a_lazy_suite_is_its_formula() {
 
 #[test]
 fn identifiers_and_trees_separate_all_states() {
-    use crate::cover::state_cover;
-    use crate::distinguish::{
+    use ioxide_fsm::cover::state_cover;
+    use ioxide_fsm::distinguish::{
         SeparatingWords, SplittingTree, WordCosts, characterising_set, harmonised_identifiers,
     };
     for spec in random_specs(12, 9, 2, 2).take(30) {
