@@ -26,7 +26,8 @@ mod complete;
 mod duration;
 mod explore;
 mod fsm;
-mod help;
+#[doc(hidden)]
+pub mod help;
 mod init;
 mod learn;
 mod live;

@@ -2,22 +2,26 @@
 
 mod adapter;
 pub mod bench;
-mod campaign;
+#[doc(hidden)]
+pub mod campaign;
 mod case;
 mod check;
 mod complete;
 mod conform;
-mod demo;
+#[doc(hidden)]
+pub mod demo;
 mod diff;
 mod doctor;
 mod explain;
 mod explore;
 mod fmt;
 mod fsm;
-mod init;
+#[doc(hidden)]
+pub mod init;
 pub mod judge;
 pub mod kill;
-mod learn;
+#[doc(hidden)]
+pub mod learn;
 mod lsp;
 mod manual;
 pub mod merge;
@@ -33,7 +37,8 @@ mod score;
 mod show;
 mod step;
 mod sut;
-pub(crate) mod test;
+#[doc(hidden)]
+pub mod test;
 mod traces;
 mod watch;
 

@@ -136,32 +136,36 @@ impl Drop for WorkStage {
 }
 
 /// Stages within stages: the one that began last is shown.
-struct StageStack {
+pub struct StageStack {
     /// The number of stages so far.
-    begun: u64,
-    open: Vec<OpenStage>,
+    pub begun: u64,
+    /// Those that have not ended.
+    pub open: Vec<OpenStage>,
 }
 
 /// A stage that has not ended.
-struct OpenStage {
+pub struct OpenStage {
     id: u64,
-    what: &'static str,
+    /// The work of the command, for people.
+    pub what: &'static str,
     progress: ProgressLine,
 }
 
 impl StageStack {
-    fn begin_stage(&mut self, what: &'static str) -> u64 {
+    /// Begins a stage within the others; returns its number.
+    pub fn begin_stage(&mut self, what: &'static str) -> u64 {
         self.begun += 1;
         self.open.push(OpenStage { id: self.begun, what, progress: ProgressLine::patient() });
         self.begun
     }
 
     /// Ends a stage, which need not be the last one: stages of several threads end in any order.
-    fn end_stage(&mut self, id: u64) {
+    pub fn end_stage(&mut self, id: u64) {
         self.open.retain(|stage| stage.id != id);
     }
 
-    fn shown_stage(&mut self) -> Option<&mut OpenStage> {
+    /// Returns the stage that is shown, if one is open.
+    pub fn shown_stage(&mut self) -> Option<&mut OpenStage> {
         self.open.last_mut()
     }
 }
@@ -204,26 +208,5 @@ impl Signal for DeadlineSignal {
 
     fn time_left(&self) -> Option<Duration> {
         self.at.map(|at| at.saturating_duration_since(Instant::now()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Defect: a stage within another took the other's text away when it ended.
-    #[test]
-    fn a_stage_is_shown_again_after_one_within_it() {
-        let mut stages = StageStack { begun: 0, open: Vec::new() };
-        let outer = stages.begin_stage("outer");
-        let inner = stages.begin_stage("inner");
-        assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("inner"));
-        stages.end_stage(inner);
-        assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("outer"));
-        let other = stages.begin_stage("other");
-        stages.end_stage(outer);
-        assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("other"));
-        stages.end_stage(other);
-        assert!(stages.shown_stage().is_none());
     }
 }

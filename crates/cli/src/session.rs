@@ -207,9 +207,11 @@ impl Reporter for JunitOutput {
 }
 
 /// The terminal, which may be closed: the campaign goes on without it.
-struct Audience<R> {
-    terminal: R,
-    is_gone: bool,
+pub struct Audience<R> {
+    /// Shows events to people.
+    pub terminal: R,
+    /// True once the terminal was closed.
+    pub is_gone: bool,
 }
 
 impl<R: Reporter> Reporter for Audience<R> {
@@ -263,31 +265,5 @@ pub fn campaign_status(outcome: &CampaignOutcome) -> ExitStatus {
         ExitStatus::Inconclusive
     } else {
         ExitStatus::Success
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A reporter that counts what it is told about shrinking.
-    struct ShrinkingCounter(u32);
-
-    impl Reporter for ShrinkingCounter {
-        fn event(&mut self, _event: &Event) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn shrinking(&mut self, _shrinking: &ShrinkingRecord) {
-            self.0 += 1;
-        }
-    }
-
-    /// Defect: the progress of shrinking never reached the terminal.
-    #[test]
-    fn the_terminal_is_told_the_progress_of_shrinking() {
-        let mut audience = Audience { terminal: ShrinkingCounter(0), is_gone: false };
-        audience.shrinking(&ShrinkingRecord { run: 0, attempts: 3, steps: 9, limit_s: None, left_s: None });
-        assert_eq!(audience.terminal.0, 1);
     }
 }

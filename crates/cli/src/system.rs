@@ -267,14 +267,3 @@ pub fn system_error(error: &AdapterError, secrets: &Secrets) -> CliError {
     CliError::new(ExitStatus::Infrastructure, secrets.hide(&error.to_string()))
         .help("no verdict: check that the system starts and uses the adapter protocol")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_opener_is_shared_by_threads() {
-        fn shared<T: Sync>() {}
-        shared::<SystemOpener<'static>>();
-    }
-}

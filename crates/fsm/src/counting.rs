@@ -202,6 +202,3 @@ impl CountingGrower<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,13 +7,17 @@
 //! `s`, `t` are separated by a word that is a prefix of words in both `H_s` and
 //! `H_t` \[LPB94].
 
-mod adaptive;
+#[doc(hidden)]
+pub mod adaptive;
 mod characterise;
-mod harmonise;
-mod improve;
+#[doc(hidden)]
+pub mod harmonise;
+#[doc(hidden)]
+pub mod improve;
 mod pairs;
 mod passage;
-mod refine;
+#[doc(hidden)]
+pub mod refine;
 mod splitting;
 
 pub use adaptive::{AdaptiveTree, WordPreference, adaptive_trees, harmonised_identifiers};

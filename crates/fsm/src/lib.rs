@@ -37,8 +37,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
-
 pub mod complete;
 pub mod counting;
 pub mod cover;

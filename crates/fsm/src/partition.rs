@@ -110,7 +110,7 @@ struct Inverse {
 impl Inverse {
     /// Indexes the transitions by letter and target, with a counting sort; `successor` is `None` where a letter is not
     /// defined.
-    fn new(n_states: usize, n_letters: usize, successor: impl Fn(usize, usize) -> Option<usize>) -> Self {
+    pub fn new(n_states: usize, n_letters: usize, successor: impl Fn(usize, usize) -> Option<usize>) -> Self {
         let mut start = vec![0; n_states * n_letters + 1];
         let pairs = || (0..n_letters).flat_map(|letter| (0..n_states).map(move |state| (letter, state)));
         for (letter, state) in pairs() {
@@ -152,7 +152,7 @@ struct PartitionBlocks {
 
 impl PartitionBlocks {
     /// Makes the partition in which two states share a block if `groups` gives them the same number.
-    fn new(groups: &[usize]) -> Self {
+    pub fn new(groups: &[usize]) -> Self {
         let n_groups = groups.iter().max().map_or(0, |&max| max + 1);
         let mut order: Vec<u32> = (0..groups.len() as u32).collect();
         order.sort_by_key(|&state| groups[state as usize]);
@@ -168,7 +168,7 @@ impl PartitionBlocks {
     }
 
     /// The number of blocks.
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.range.len()
     }
 
@@ -224,44 +224,5 @@ impl PartitionBlocks {
             self.of[self.order[at] as usize] = new;
         }
         Some((block, new))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The same partition by the textbook fixpoint, as a second opinion.
-    fn naive(
-        groups: &[usize],
-        n_letters: usize,
-        successor: impl Fn(usize, usize) -> Option<usize>,
-    ) -> Vec<usize> {
-        let mut classes = groups.to_vec();
-        loop {
-            let next = group_by(groups.len(), |state| {
-                let after: Vec<_> =
-                    (0..n_letters).map(|letter| successor(state, letter).map(|next| classes[next])).collect();
-                (classes[state], after)
-            });
-            if next == classes {
-                return classes;
-            }
-            classes = next;
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn refinement_agrees_with_the_fixpoint(
-            table in proptest::collection::vec((0usize..9, 0usize..9), 9),
-            outputs in proptest::collection::vec(0usize..2, 9),
-        ) {
-            let groups = group_by(9, |state| outputs[state]);
-            let successor = |state: usize, letter: usize| {
-                Some(if letter == 0 { table[state].0 } else { table[state].1 })
-            };
-            proptest::prop_assert_eq!(refine_until_stable(groups.clone(), 2, successor), naive(&groups, 2, successor));
-        }
     }
 }

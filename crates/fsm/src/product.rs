@@ -127,7 +127,7 @@ struct PairSearch<L> {
 
 impl<L: Copy> PairSearch<L> {
     /// Makes a search that has seen only `start`.
-    fn new(start: (StateId, StateId)) -> Self {
+    pub fn new(start: (StateId, StateId)) -> Self {
         Self { seen: [start].into_iter().collect(), visits: vec![(0, None, start)], done: 0 }
     }
 
@@ -139,7 +139,7 @@ impl<L: Copy> PairSearch<L> {
     }
 
     /// Adds a pair if it is new, with the step that leads to it.
-    fn push(&mut self, from: usize, letter: L, pair: (StateId, StateId)) {
+    pub fn push(&mut self, from: usize, letter: L, pair: (StateId, StateId)) {
         if self.seen.insert(pair) {
             self.visits.push((from, Some(letter), pair));
         }
@@ -162,45 +162,4 @@ impl<L: Copy> PairSearch<L> {
 #[must_use]
 pub fn passes(spec: &Mealy, machine: &Mealy, word: &[InputId]) -> bool {
     spec.run(word) == machine.run(word)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::read;
-    use crate::word::{show_io, show_word};
-
-    fn observable(text: &str) -> Observable {
-        Observable::check(Nfsm::from_listing(&read::read_table(text).unwrap())).unwrap()
-    }
-
-    #[test]
-    fn the_shortest_difference_is_found() {
-        let machine = |text: &str| Mealy::from_listing(&read::read_table(text).unwrap()).unwrap();
-        let first = machine("s a 0 t\ns b 0 s\nt a 1 s\nt b 0 t");
-        let second = machine("s a 0 t\ns b 0 s\nt a 1 t\nt b 0 t");
-        assert_eq!(show_word(first.names(), &difference(&first, &second).unwrap()), "a a a");
-        assert_eq!(difference(&first, &first), None);
-    }
-
-    #[test]
-    fn a_machine_with_fewer_answers_is_a_reduction() {
-        let first = observable("s a 0 t\ns a 1 s\nt a 0 s");
-        let second = observable("s a 0 t\nt a 0 s\nt a 0 s");
-        assert_eq!(reduction_witness(&first, &second), None);
-        let witness = reduction_witness(&second, &first).unwrap();
-        assert_eq!(show_io(first.names(), &witness), "a/1");
-        assert_eq!(product(&first, &second).n_states(), 2);
-        assert_eq!(product(&second, &first).names().states.as_slice().last().unwrap(), "Fail");
-    }
-
-    #[test]
-    fn machines_are_aligned_by_name() {
-        let first = observable("s a 0 t\ns b 1 s\nt a 0 s\nt b 0 s");
-        let second = observable("t b 0 s\nt a 0 s\ns b 1 s\ns a 0 t\n");
-        let moved = Observable::check(align_names(first.names(), second.as_nfsm()).unwrap()).unwrap();
-        assert_eq!(show_io(first.names(), &reduction_witness(&first, &moved).unwrap()), "b/0");
-        let odd = observable("s c 0 s");
-        assert!(align_names(first.names(), odd.as_nfsm()).is_err());
-    }
 }

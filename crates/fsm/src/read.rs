@@ -4,7 +4,8 @@
 //! KISS2, and tables of four columns (`state input output next`) with names or
 //! with numbers only.
 
-mod dot;
+#[doc(hidden)]
+pub mod dot;
 mod kiss;
 mod table;
 
@@ -102,30 +103,4 @@ fn non_empty_lines(text: &str) -> impl Iterator<Item = ColumnLine<'_>> {
 fn place_of(text: &str, part: &str) -> TextPlace {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FORMS: [MachineFormat; 4] =
-        [MachineFormat::Dot, MachineFormat::Kiss2, MachineFormat::Table, MachineFormat::Numbers];
-
-    proptest::proptest! {
-        #[test]
-        fn any_text_is_read_or_refused(text in ".{0,200}") {
-            for form in FORMS {
-                let _ = read(form, &text);
-            }
-        }
-
-        #[test]
-        fn almost_machines_are_read_or_refused(
-            text in "(digraph|\\.i 2|\\.r|\\.e|[ {}\\[\\]\"/\\\\;=>\n-]|label|__start0|s[01]|[01*#]){0,60}",
-        ) {
-            for form in FORMS {
-                let _ = read(form, &text);
-            }
-        }
-    }
 }

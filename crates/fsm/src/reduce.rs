@@ -12,7 +12,8 @@
 //! like such a machine with at most `bound` states, a reliable reset, and that
 //! applying a test as often as the [`AdaptiveSystem`] does shows all its answers.
 
-mod adaptive;
+#[doc(hidden)]
+pub mod adaptive;
 mod bound;
 mod case;
 mod cover;
@@ -139,6 +140,3 @@ impl ReductionReport {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -11,18 +11,22 @@
 //! its paths.
 
 mod arena;
-mod convergence;
-mod grow;
+#[doc(hidden)]
+pub mod convergence;
+#[doc(hidden)]
+pub mod grow;
 mod h;
 mod hsi;
-mod identify;
+#[doc(hidden)]
+pub mod identify;
 mod offers;
 mod paths;
 mod s;
 mod spy;
 mod spyh;
 mod traverse;
-mod visit;
+#[doc(hidden)]
+pub mod visit;
 mod w;
 mod wp;
 
@@ -114,6 +118,12 @@ enum SuiteSource<'s> {
 }
 
 impl WordSuite<'_> {
+    /// Makes a suite of words that are known already.
+    #[doc(hidden)]
+    pub fn from_paths(paths: WordPaths) -> Self {
+        Self(SuiteSource::Kept(paths))
+    }
+
     /// The next word, in a buffer that the following call reuses.
     pub fn advance(&mut self) -> Option<&[InputId]> {
         match &mut self.0 {
@@ -175,7 +185,4 @@ impl SuiteSize {
 }
 
 /// The cost of a reset, in symbols, when suites are compared. Chosen by feel.
-const RESET_COST: usize = 4;
-
-#[cfg(test)]
-mod tests;
+pub const RESET_COST: usize = 4;

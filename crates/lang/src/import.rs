@@ -3,5 +3,6 @@
 pub(crate) mod action;
 pub(crate) mod machine;
 pub(crate) mod ralib;
-pub(crate) mod txs;
+#[doc(hidden)]
+pub mod txs;
 pub(crate) mod xlia;

@@ -10,7 +10,7 @@ use crate::ast::Comment;
 /// The kinds of tokens.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f\u{feff}]+")]
-pub(crate) enum TokenKind {
+pub enum TokenKind {
     /// An identifier, or any other name in backquotes.
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
     #[regex(r"`[^`\x00-\x1f\x7f]+`")]
@@ -127,8 +127,8 @@ pub(crate) enum TokenKind {
 
 /// A token and its place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
-    pub(crate) kind: TokenKind,
+pub struct Token {
+    pub kind: TokenKind,
     pub(crate) start: u32,
     pub(crate) end: u32,
     /// True if it is the first token of its line.
@@ -136,13 +136,13 @@ pub(crate) struct Token {
 }
 
 /// The tokens of a text, closed by [`TokenKind::End`], and its comments.
-pub(crate) struct Lexed {
-    pub(crate) tokens: Vec<Token>,
+pub struct Lexed {
+    pub tokens: Vec<Token>,
     pub(crate) comments: Vec<Comment>,
 }
 
 /// Splits `text` into tokens and comments.
-pub(crate) fn lex(text: &str) -> Lexed {
+pub fn lex(text: &str) -> Lexed {
     let mut lexed = Lexed { tokens: Vec::new(), comments: Vec::new() };
     let mut last_end = 0;
     let mut first_on_line = true;
@@ -258,57 +258,5 @@ impl TokenKind {
     pub(crate) fn is_reserved(self) -> bool {
         use TokenKind::{Else, Exists, False, Forall, If, In, Match, None, Some, Then, True, When};
         matches!(self, If | Then | Else | Match | Exists | Forall | In | True | False | None | Some | When)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        let lexed = lex(text);
-        let kinds: Vec<_> = lexed.tokens.iter().map(|token| format!("{:?}", token.kind)).collect();
-        assert_eq!(kinds.join(" "), format!("{expected} End").trim_start(), "{text:?}");
-    }
-
-    #[test]
-    fn a_range_is_not_two_decimals() {
-        check("0..5", "Number DotDot Number");
-        check("0.5", "Number");
-        check("1.5s 250ms", "Number Number");
-        check("p.x", "Name Dot Name");
-        check("a..=b", "Name DotDotEq Name");
-    }
-
-    #[test]
-    fn three_slashes_document_and_two_or_four_do_not() {
-        check("/// doc", "Doc");
-        check("// remark", "");
-        check("//// ruler", "");
-        check("//", "");
-        check("a / b", "Name Slash Name");
-    }
-
-    #[test]
-    fn strings_end_on_their_line() {
-        check(r#""a\"b""#, "Str");
-        check("\"a\n\"", "OpenStr OpenStr");
-        check("\"a\\", "OpenStr Unknown");
-    }
-
-    #[test]
-    fn a_name_in_backquotes_ends_on_its_line() {
-        check("`INIT-CHLO`", "Name");
-        check("`if`", "Name");
-        check("on `a // b` -> c", "Name Name Arrow Name");
-        check("`a\n`", "Unknown Unknown");
-        check("``", "Unknown");
-    }
-
-    #[test]
-    fn unknown_characters_gather_in_one_token() {
-        check("€€ #", "Unknown Unknown");
-        check("\u{feff}model", "Name");
     }
 }

@@ -42,15 +42,19 @@
 pub mod ast;
 pub mod builtin;
 mod format;
-mod import;
+#[doc(hidden)]
+pub mod import;
 pub mod lexeme;
-mod lexer;
+#[doc(hidden)]
+pub mod lexer;
 mod lint;
-mod literal;
+#[doc(hidden)]
+pub mod literal;
 mod lower;
 mod parser;
 mod resolve;
-mod sink;
+#[doc(hidden)]
+pub mod sink;
 mod suggest;
 mod system;
 mod typeck;

@@ -11,14 +11,14 @@ const MAX_DIGITS: usize = 1000;
 
 /// The value of a number as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NumberLiteral {
+pub enum NumberLiteral {
     Int(Int),
     Real(Rational),
 }
 
 /// The reason why a text is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BadNumber {
+pub enum BadNumber {
     TooLong,
     Suffix,
     Unit(&'static [&'static str]),
@@ -29,7 +29,7 @@ const UNITS: [(&str, i64, i64); 4] = [("ms", 1, 1000), ("s", 1, 1), ("min", 60, 
 const UNIT_NAMES: &[&str] = &["ms", "s", "min", "h"];
 
 /// Reads `12`, `1_000`, `0.5`, `250ms`, `1.5s`, `2min` or `1h`; durations are seconds.
-pub(crate) fn parse_number(text: &str) -> Result<NumberLiteral, BadNumber> {
+pub fn parse_number(text: &str) -> Result<NumberLiteral, BadNumber> {
     let digits_end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(digits_end);
     if digits.len() > MAX_DIGITS {
@@ -89,7 +89,7 @@ impl BadNumber {
 }
 
 /// Returns the text of a quoted literal, and the position and length of wrong escapes.
-pub(crate) fn unescape(quoted: &str) -> (String, Vec<(usize, usize)>) {
+pub fn unescape(quoted: &str) -> (String, Vec<(usize, usize)>) {
     let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
     let mut text = String::with_capacity(inner.len());
     let mut bad = Vec::new();
@@ -125,40 +125,4 @@ pub(crate) fn unescape(quoted: &str) -> (String, Vec<(usize, usize)>) {
         }
     }
     (text, bad)
-}
-
-#[cfg(test)]
-mod tests {
-    use ioxide_model::term::string_literal;
-
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        let shown = match parse_number(text) {
-            Ok(NumberLiteral::Int(n)) => format!("int {n}"),
-            Ok(NumberLiteral::Real(r)) => format!("real {r}"),
-            Err(wrong) => format!("{wrong:?}"),
-        };
-        assert_eq!(shown, expected, "{text}");
-    }
-
-    #[test]
-    fn numbers_are_exact_and_durations_are_seconds() {
-        check("1_000", "int 1000");
-        check("0.10", "real 0.1");
-        check("250ms", "real 0.25");
-        check("1.5min", "real 90.0");
-        check("1h", "real 3600.0");
-        check("0x1F", "Suffix");
-        check("1e3", "Suffix");
-    }
-
-    #[test]
-    fn quoting_and_unescaping_are_inverse() {
-        for text in ["", "a\"b\\c\n\t\r\0", "π \u{7f} \u{1b}"] {
-            assert_eq!(unescape(&string_literal(text)), (text.to_owned(), vec![]));
-        }
-        assert_eq!(unescape(r#""\u{41}\d""#), ("A".to_owned(), vec![(7, 2)]));
-    }
 }

@@ -16,7 +16,7 @@ use crate::system::{CopyLost, CopySource, MessageSystem};
 
 /// The time that the next of the answers under way has to come in after an error. Chosen by feel; an answer that comes
 /// later is kept all the same.
-const ANSWER_GRACE: Duration = Duration::from_secs(2);
+pub const ANSWER_GRACE: Duration = Duration::from_secs(2);
 
 /// A question to a copy of the system, such as a word of inputs.
 pub trait WorkerQuestion: Clone + Send {
@@ -48,13 +48,13 @@ impl WorkerQuestion for LabelWord {
 
 /// The place of a question: its batch, and its position there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct QuestionPlace {
+pub struct QuestionPlace {
     batch: u64,
     at: usize,
 }
 
 /// The result of one question, with the place of the question.
-struct WorkerAnswer<A, E> {
+pub struct WorkerAnswer<A, E> {
     place: QuestionPlace,
     said: Result<A, E>,
 }
@@ -101,7 +101,7 @@ impl<Q: WorkerQuestion> QuestionQueue<Q> {
     }
 
     /// Waits for the next question and takes it; `None` once the queue is ended.
-    fn wait_for_question(&self) -> Option<(QuestionPlace, Q)> {
+    pub fn wait_for_question(&self) -> Option<(QuestionPlace, Q)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if waiting.is_over {
@@ -147,9 +147,12 @@ pub struct SystemCopies<'a, E> {
 
 /// The copies of a system, each in a thread of its own.
 pub struct WorkerPool<'a, Q: WorkerQuestion, E> {
-    queue: &'a QuestionQueue<Q>,
-    found: Receiver<WorkerAnswer<Q::Answer, E>>,
-    size: usize,
+    /// The questions that no copy has taken.
+    pub queue: &'a QuestionQueue<Q>,
+    /// The answers of the copies.
+    pub found: Receiver<WorkerAnswer<Q::Answer, E>>,
+    /// The number of copies.
+    pub size: usize,
 }
 
 impl<'a, Q: WorkerQuestion, E: From<CopyLost> + Send> WorkerPool<'a, Q, E> {
@@ -274,7 +277,7 @@ impl<A, E: From<CopyLost>, K: FnMut(&A) -> Result<(), E>> AnswerSheet<A, E, K> {
 
 /// A question that a copy has taken: when this is dropped unanswered, by a panic for instance, it is answered with an
 /// error, so that nobody waits for it.
-struct TakenQuestion<'a, A, E: From<CopyLost>> {
+pub struct TakenQuestion<'a, A, E: From<CopyLost>> {
     place: QuestionPlace,
     tell: &'a Sender<WorkerAnswer<A, E>>,
     is_answered: bool,
@@ -282,12 +285,12 @@ struct TakenQuestion<'a, A, E: From<CopyLost>> {
 
 impl<'a, A, E: From<CopyLost>> TakenQuestion<'a, A, E> {
     /// Takes the question at `place`; the answer goes to `tell`.
-    fn new(place: QuestionPlace, tell: &'a Sender<WorkerAnswer<A, E>>) -> Self {
+    pub fn new(place: QuestionPlace, tell: &'a Sender<WorkerAnswer<A, E>>) -> Self {
         Self { place, tell, is_answered: false }
     }
 
     /// Answers the question; returns whether anybody listens.
-    fn send_answer(mut self, said: Result<A, E>) -> bool {
+    pub fn send_answer(mut self, said: Result<A, E>) -> bool {
         self.is_answered = true;
         self.tell.send(WorkerAnswer { place: self.place, said }).is_ok()
     }
@@ -333,6 +336,3 @@ fn refuse_question<Q: WorkerQuestion, E: From<CopyLost>>(
         TakenQuestion::new(place, tell).send_answer(Err(error));
     }
 }
-
-#[cfg(test)]
-mod tests;

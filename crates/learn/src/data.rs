@@ -5,7 +5,8 @@
 
 mod disagreement;
 mod given_back;
-mod halving;
+#[doc(hidden)]
+pub mod halving;
 pub mod made_values;
 pub mod system;
 pub mod text;

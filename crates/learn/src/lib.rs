@@ -32,8 +32,6 @@
 //! assert_eq!(learned.guarantee, LearnedGuarantee::Complete { states: 3, extra: 2 });
 //! ```
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
-
 mod adaptive;
 pub mod alphabet;
 pub mod copies;

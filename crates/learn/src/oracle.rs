@@ -13,7 +13,8 @@
 //! *Promise.* [`LearnedGuarantee::Complete`] is only ever told of a hypothesis that has passed all of such a suite or,
 //! for no extra state, of which no move is in doubt.
 
-mod pool;
+#[doc(hidden)]
+pub mod pool;
 mod suites;
 
 pub use suites::OracleSuites;
@@ -448,18 +449,5 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
             }
         }
         Ok(TestRound::Passed)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Defect: with one state and no extra ones it was "at most 1 states".
-    #[test]
-    fn a_guarantee_counts_one_state() {
-        let words = |states, extra| LearnedGuarantee::Complete { states, extra }.description();
-        assert_eq!(words(1, 0), "exact if the system has at most 1 state (1 + 0)");
-        assert_eq!(words(1, 1), "exact if the system has at most 2 states (1 + 1)");
     }
 }

@@ -131,7 +131,7 @@ pub fn certain_prefix(trace: &Trace, one_answer: bool, preamble: &[Label]) -> Da
 }
 
 /// Returns the runs to learn from and those to check with: every n-th is held out.
-fn hold_out_runs(runs: Vec<IoWord>, percent: u8) -> (Vec<IoWord>, Vec<IoWord>) {
+pub fn hold_out_runs(runs: Vec<IoWord>, percent: u8) -> (Vec<IoWord>, Vec<IoWord>) {
     let share = usize::from(percent);
     // Spread over all runs, so that runs of one kind, which tend to follow each other, are not all held out.
     let is_held = |i: usize| (i + 1) * share / 100 > i * share / 100;
@@ -175,21 +175,5 @@ impl TraceMachineReader<'_> {
         let name = input_name(&self.model.pool, &self.model.sts, label);
         self.inputs.entry(name.clone()).or_insert_with(|| label.clone());
         self.answers.input_id(name)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ioxide_fsm::mealy::OutputId;
-    use ioxide_model::index::Idx;
-
-    use super::*;
-
-    #[test]
-    fn a_share_of_the_runs_is_kept_back() {
-        let runs = || (0..10).map(|i| vec![(InputId::new(i), OutputId::new(0))]).collect::<Vec<_>>();
-        assert_eq!(hold_out_runs(runs(), 0).1.len(), 0);
-        let (kept, held) = hold_out_runs(runs(), 20);
-        assert_eq!((kept.len(), held.len()), (8, 2));
     }
 }

@@ -19,19 +19,21 @@
 //! assert!(translation.model.contains("input push"), "{}", translation.model);
 //! ```
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
-
 mod bundle;
 mod credential;
 mod document;
 mod facts;
-mod name;
-mod node;
+#[doc(hidden)]
+pub mod name;
+#[doc(hidden)]
+pub mod node;
 mod note;
 mod project;
 mod swagger;
-mod translate;
-mod yaml;
+#[doc(hidden)]
+pub mod translate;
+#[doc(hidden)]
+pub mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,7 +10,7 @@ const MAX_DIGITS: usize = 500;
 
 /// A node of a description.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SpecNode {
+pub enum SpecNode {
     Null,
     Bool(bool),
     /// A number as it is written.
@@ -27,7 +27,7 @@ impl SpecNode {
     }
 
     /// Returns the node at this JSON pointer (RFC 6901).
-    pub(crate) fn at_pointer(&self, pointer: &str) -> Option<&Self> {
+    pub fn at_pointer(&self, pointer: &str) -> Option<&Self> {
         pointer.split('/').skip(1).try_fold(self, |node, step| {
             let key = step.replace("~1", "/").replace("~0", "~");
             match node {
@@ -47,7 +47,7 @@ impl SpecNode {
         if let Self::List(items) = self { items } else { &[] }
     }
 
-    pub(crate) fn as_text(&self) -> Option<&str> {
+    pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
@@ -81,7 +81,7 @@ impl SpecNode {
     }
 
     /// Returns the tree as JSON.
-    pub(crate) fn to_json(&self) -> String {
+    pub fn to_json(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         match self {
             Self::Null => "null".into(),

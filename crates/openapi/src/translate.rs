@@ -13,7 +13,8 @@ mod listing;
 mod object;
 mod operation;
 mod parameter;
-mod pattern;
+#[doc(hidden)]
+pub mod pattern;
 mod refusal;
 mod relation;
 mod request_body;
@@ -25,7 +26,8 @@ mod schema;
 mod shape;
 mod singleton;
 mod state;
-mod text;
+#[doc(hidden)]
+pub mod text;
 mod unread;
 mod view;
 mod weight;
@@ -33,7 +35,8 @@ mod workflow;
 mod written;
 mod wrong;
 mod wrong_content;
-mod wrong_method;
+#[doc(hidden)]
+pub mod wrong_method;
 mod wrong_value;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -66,7 +66,7 @@ struct BruteSearch<'p> {
 
 impl<'p> BruteSearch<'p> {
     /// Prepares the search: the values of each free variable, and the facts by the last variable that they need.
-    fn new(pool: &'p TermPool, facts: &[Term]) -> Self {
+    pub fn new(pool: &'p TermPool, facts: &[Term]) -> Self {
         let vars = pool.free_vars_of(facts);
         let mut exhaustive = true;
         let domains = vars
@@ -168,43 +168,4 @@ fn enumerate_values(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<V
 
 fn half_value(n: i64) -> Option<Value> {
     Rational::new(Int::from(n), Int::from(2)).map(Value::Real)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finite_domain_is_decided_both_ways() {
-        let mut pool = TermPool::new();
-        let (x, x_term) = pool.declare_term("x", Sort::Range { lo: 0, hi: 9 });
-        let (_, y) = pool.declare_term("y", Sort::Range { lo: 0, hi: 9 });
-        let (sum, most) = (pool.add2(x_term, y), pool.int(18));
-        let full = pool.eq(sum, most);
-        let valuation = BruteSolver::new().check(&mut pool, &[full]).valuation().expect("9 + 9 = 18");
-        assert_eq!(valuation.get(x), Some(&Value::int(9)));
-        let more = pool.lt(most, sum);
-        assert_eq!(BruteSolver::new().check(&mut pool, &[more]), SolverAnswer::Unsat);
-    }
-
-    #[test]
-    fn an_infinite_domain_is_never_refuted() {
-        let mut pool = TermPool::new();
-        let (_, x) = pool.declare_term("x", Sort::Int);
-        let (low, high) = (pool.int(3), pool.int(1000));
-        let (small, large) = (pool.eq(x, low), pool.lt(high, x));
-        assert!(matches!(BruteSolver::new().check(&mut pool, &[small]), SolverAnswer::Sat(_)));
-        assert_eq!(
-            BruteSolver::new().check(&mut pool, &[large]),
-            SolverAnswer::Unknown(UnknownReason::Incomplete)
-        );
-    }
-
-    #[test]
-    fn no_fact_is_satisfiable_and_false_is_not() {
-        let mut pool = TermPool::new();
-        assert_eq!(BruteSolver::new().check(&mut pool, &[]), SolverAnswer::Sat(Valuation::new()));
-        let ff = pool.ff();
-        assert_eq!(BruteSolver::new().check(&mut pool, &[ff]), SolverAnswer::Unsat);
-    }
 }

@@ -11,7 +11,8 @@
 //! *Promises* that every valuation satisfies the facts, and that no two agree on all the
 //! wanted variables.
 
-mod patterns;
+#[doc(hidden)]
+pub mod patterns;
 mod walk;
 
 use ioxide_model::sort::Sort;
@@ -301,6 +302,3 @@ fn whole_constants(pool: &TermPool, facts: &[Term]) -> Vec<i64> {
     found.dedup();
     found
 }
-
-#[cfg(test)]
-mod tests;

@@ -50,7 +50,7 @@ impl fmt::Display for Halted {
 
 /// A [`Signal`] that many share; by default one that never says stop.
 #[derive(Clone, Default)]
-pub struct Halt(Option<Arc<dyn Signal>>);
+pub struct Halt(pub Option<Arc<dyn Signal>>);
 
 impl Halt {
     /// Makes a halt that stops when `signal` says so.
@@ -106,11 +106,11 @@ impl Signal for EitherSignal {
 
 /// A [`Halt`] that can be replaced while others hold the cell.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct HaltCell(Arc<Mutex<Halt>>);
+pub(crate) struct HaltCell(pub Arc<Mutex<Halt>>);
 
 impl HaltCell {
     /// Makes a cell that holds `halt`.
-    pub(crate) fn new(halt: Halt) -> Self {
+    pub fn new(halt: Halt) -> Self {
         Self(Arc::new(Mutex::new(halt)))
     }
 
@@ -180,49 +180,5 @@ impl Signal for AfterAsks {
 
     fn time_left(&self) -> Option<Duration> {
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::solver::{Solver, SolverAnswer, SolverDecision};
-    use crate::stack::{BackendChoice, SolverConfig, build_stack};
-    use ioxide_model::term::TermPool;
-
-    #[test]
-    fn the_first_of_two_signals_counts() {
-        let patient = || Halt::new(AfterAsks::new(100));
-        let both = |one: &Halt, other: &Halt| one.either(other).halt_reason();
-        assert_eq!(both(&patient(), &Halt::new(AfterAsks::new(0))), Some(Halted::Time));
-        assert_eq!(both(&Halt::new(AfterAsks::new(0)), &patient()), Some(Halted::Time));
-        assert_eq!(both(&Halt::new(AfterAsks::new(0)), &Halt::default()), Some(Halted::Time));
-        assert_eq!(both(&patient(), &patient()), None);
-        assert_eq!(both(&Halt::default(), &Halt::default()), None);
-    }
-
-    #[test]
-    fn nothing_is_answered_once_the_command_has_to_end() {
-        let mut pool = TermPool::new();
-        let tt = pool.tt();
-        let halt = Halt::new(AfterAsks::new(1));
-        let mut solver =
-            build_stack(&SolverConfig { backend: BackendChoice::None, halt, ..SolverConfig::default() });
-        assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Sat);
-        assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Unknown(UnknownReason::Limit));
-        assert_eq!(solver.check(&mut pool, &[tt]), SolverAnswer::Unknown(UnknownReason::Limit));
-        assert_eq!(solver.halt().halt_reason(), Some(Halted::Time));
-    }
-
-    #[test]
-    fn a_signal_counts_only_as_long_as_it_is_given() {
-        let mut pool = TermPool::new();
-        let tt = pool.tt();
-        let mut solver =
-            build_stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() });
-        let before = solver.restrict(Halt::new(AfterAsks::new(0)));
-        assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Unknown(UnknownReason::Limit));
-        solver.restrict(before);
-        assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Sat);
     }
 }

@@ -31,9 +31,11 @@ pub mod diverse;
 mod form;
 pub mod halt;
 pub mod layers;
-mod regex;
+#[doc(hidden)]
+pub mod regex;
 pub mod scripted;
-mod small_fraction;
+#[doc(hidden)]
+pub mod small_fraction;
 pub mod smtlib;
 pub mod solver;
 pub mod stack;

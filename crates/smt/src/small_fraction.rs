@@ -8,7 +8,7 @@ use ioxide_model::number::{Int, Rational};
 
 /// A fraction. *Invariant:* lowest terms, denominator above zero, both within [`MAX_PART`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SmallFraction {
+pub struct SmallFraction {
     numer: i64,
     denom: i64,
 }
@@ -17,14 +17,14 @@ pub(crate) struct SmallFraction {
 const MAX_PART: i128 = 1 << 62;
 
 impl SmallFraction {
-    pub(crate) const ZERO: Self = Self { numer: 0, denom: 1 };
+    pub const ZERO: Self = Self { numer: 0, denom: 1 };
     pub(crate) const ONE: Self = Self { numer: 1, denom: 1 };
 
-    pub(crate) fn from_int(n: i64) -> Option<Self> {
+    pub fn from_int(n: i64) -> Option<Self> {
         Self::new_if_fits(i128::from(n), 1)
     }
 
-    pub(crate) fn from_rational(n: &Rational) -> Option<Self> {
+    pub fn from_rational(n: &Rational) -> Option<Self> {
         Self::new_if_fits(n.numer().to_i64()?.into(), n.denom().to_i64()?.into())
     }
 
@@ -65,7 +65,7 @@ impl SmallFraction {
         (self.denom == 1).then_some(self.numer)
     }
 
-    pub(crate) fn to_rational(self) -> Rational {
+    pub fn to_rational(self) -> Rational {
         Rational::new(Int::from(self.numer), Int::from(self.denom)).unwrap_or(Rational::ZERO)
     }
 
@@ -75,7 +75,7 @@ impl SmallFraction {
     }
 
     /// Returns the sum, `None` if it does not fit.
-    pub(crate) fn add(self, other: Self) -> Option<Self> {
+    pub fn add(self, other: Self) -> Option<Self> {
         let (a, b) = (i128::from(self.numer), i128::from(other.numer));
         // Sums of whole numbers are in lowest terms already.
         if self.denom == 1 && other.denom == 1 {
@@ -86,18 +86,18 @@ impl SmallFraction {
     }
 
     /// Returns the difference, `None` if it does not fit.
-    pub(crate) fn sub(self, other: Self) -> Option<Self> {
+    pub fn sub(self, other: Self) -> Option<Self> {
         self.add(other.neg())
     }
 
     /// Returns the product, `None` if it does not fit.
-    pub(crate) fn mul(self, other: Self) -> Option<Self> {
+    pub fn mul(self, other: Self) -> Option<Self> {
         let numer = i128::from(self.numer) * i128::from(other.numer);
         Self::reduce(numer, i128::from(self.denom) * i128::from(other.denom))
     }
 
     /// Returns the quotient; `None` if it does not fit or `other` is zero.
-    pub(crate) fn div(self, other: Self) -> Option<Self> {
+    pub fn div(self, other: Self) -> Option<Self> {
         if other.is_zero() {
             return None;
         }
@@ -106,12 +106,12 @@ impl SmallFraction {
     }
 
     /// The greatest whole number not above the value.
-    pub(crate) fn floor(self) -> Self {
+    pub fn floor(self) -> Self {
         Self { numer: self.numer.div_euclid(self.denom), denom: 1 }
     }
 
     /// The least whole number not below the value.
-    pub(crate) fn ceil(self) -> Self {
+    pub fn ceil(self) -> Self {
         self.neg().floor().neg()
     }
 }
@@ -138,40 +138,4 @@ fn gcd(mut a: u128, mut b: u128) -> u128 {
         (a, b) = (b, a % b);
     }
     a.max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn exact(n: i64, d: i64) -> (SmallFraction, Rational) {
-        let rational = Rational::new(Int::from(n), Int::from(d)).expect("not zero");
-        (SmallFraction::from_rational(&rational).expect("small"), rational)
-    }
-
-    proptest! {
-        #[test]
-        fn small_arithmetic_is_exact(a in -99i64..99, b in 1i64..9, c in -99i64..99, d in 1i64..9) {
-            let ((x, exact_x), (y, exact_y)) = (exact(a, b), exact(c, d));
-            prop_assert_eq!(x.add(y).map(SmallFraction::to_rational), Some(&exact_x + &exact_y));
-            prop_assert_eq!(x.sub(y).map(SmallFraction::to_rational), Some(&exact_x - &exact_y));
-            prop_assert_eq!(x.mul(y).map(SmallFraction::to_rational), Some(&exact_x * &exact_y));
-            prop_assert_eq!(x.cmp(&y), exact_x.cmp(&exact_y));
-            prop_assert_eq!(x.floor().to_rational(), Rational::from(exact_x.floor()));
-            prop_assert_eq!(x.ceil().to_rational(), Rational::from(exact_x.ceil()));
-            if c != 0 {
-                prop_assert_eq!(x.div(y).map(SmallFraction::to_rational), Some(exact_x.div(&exact_y)));
-            }
-        }
-    }
-
-    #[test]
-    fn overflow_is_none() {
-        let big = SmallFraction::from_int(1 << 61).expect("fits");
-        assert_eq!(big.mul(big), None);
-        assert_eq!(big.add(big).and_then(|it| it.add(big)), None);
-        assert_eq!(SmallFraction::from_int(i64::MIN), None);
-        assert_eq!(big.div(SmallFraction::ZERO), None);
-    }
 }

@@ -14,9 +14,11 @@
 
 mod api;
 mod context;
-mod locate;
+#[doc(hidden)]
+pub mod locate;
 mod translate;
-mod watchdog;
+#[doc(hidden)]
+pub mod watchdog;
 
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermPool, VarId};

@@ -10,7 +10,7 @@ mod time;
 
 use std::path::{Path, PathBuf};
 
-pub use program::{copy_program, has_program, is_skipped, write_program};
+pub use program::{copy_program, has_program, is_skipped, python_cache, write_program};
 pub use server::serve_connections;
 pub use share::{is_full_run, test_cases, test_count, test_seeds};
 pub use time::WorkClock;

@@ -4,6 +4,7 @@
 //! names what is missing, and says so.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,6 +28,19 @@ pub fn is_skipped(missing: &str) -> bool {
     );
     eprintln!("skipped: there is no {missing}");
     true
+}
+
+/// The environment in which tests start Python: it keeps compiled modules in the folder of cargo, not beside their
+/// sources in the repository.
+///
+/// Tests start Python a thousand times. Without compiled modules each start translates the package of the adapters
+/// again, and pytest rewrites all of Hypothesis, which takes a second.
+pub fn python_cache() -> [(&'static str, OsString); 2] {
+    // A test program is `target/debug/deps/NAME`.
+    let program = env::current_exe().unwrap_or_default();
+    let target = program.ancestors().nth(3).unwrap_or(Path::new("target"));
+    // Python takes an empty variable for one that is not set.
+    [("PYTHONPYCACHEPREFIX", target.join("pycache").into()), ("PYTHONDONTWRITEBYTECODE", OsString::new())]
 }
 
 /// Writes a program, a script or the bytes of one, that can be started at once.

@@ -154,6 +154,11 @@ impl TestJob {
                 command.arg("--exact").args(tests).arg(format!("--test-threads={threads}"));
                 // Some tests build packages as a user would: without the lints of this workspace.
                 command.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("CLIPPY_ARGS");
+                // Many tests start Python: its compiled modules are kept, but not in the repository.
+                command.env_remove("PYTHONDONTWRITEBYTECODE");
+                if let Some(target) = program.path.ancestors().nth(3) {
+                    command.env("PYTHONPYCACHEPREFIX", target.join("pycache"));
+                }
                 command.current_dir(&program.folder);
                 command
             }

@@ -13,8 +13,7 @@ use super::layers;
 /// cannot tell, as without its packages at hand.
 pub(super) fn check(root: &Path) -> Vec<String> {
     let Some(all) = packages(root, &["--workspace"]) else { return Vec::new() };
-    let compare = |folder: String| {
-        let name = if folder == "ioxide" { folder } else { format!("ioxide-{folder}") };
+    let compare = |name: String| {
         let alone = packages(root, &["-p", &name])?;
         let others: Vec<&str> = alone.difference(&all).map(String::as_str).collect();
         (!others.is_empty()).then(|| {
@@ -22,7 +21,9 @@ pub(super) fn check(root: &Path) -> Vec<String> {
             format!("crates/test-support/Cargo.toml: the tests of {name} alone have other features: {others}")
         })
     };
-    layers::crate_folders(root).into_iter().filter_map(compare).collect()
+    let name_of = |folder: String| if folder == "ioxide" { folder } else { format!("ioxide-{folder}") };
+    let crates = layers::crate_folders(root).into_iter().map(name_of);
+    crates.chain(["xtask".to_owned()]).filter_map(compare).collect()
 }
 
 /// Returns the packages that the tests of the selected crates need, each with its features.

@@ -6,7 +6,8 @@
 mod goal;
 mod planned;
 mod repeated;
-mod watched;
+#[doc(hidden)]
+pub mod watched;
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};

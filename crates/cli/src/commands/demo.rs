@@ -3,7 +3,8 @@
 //! The server is a process of its own and speaks text over a socket. `ioxide.toml` connects it, and `ioxide test` tests
 //! it: first the correct server, which passes, then one with a bug, which is found.
 
-mod server;
+#[doc(hidden)]
+pub mod server;
 
 use std::fs;
 use std::io::{self, Write};

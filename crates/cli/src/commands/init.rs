@@ -6,7 +6,8 @@
 //!
 //! *Promises.* No file is overwritten: either all files are new, or none is written.
 
-mod learning;
+#[doc(hidden)]
+pub mod learning;
 mod openapi;
 
 use std::fs;

@@ -7,7 +7,8 @@
 mod alphabet;
 mod asking;
 mod data;
-mod line;
+#[doc(hidden)]
+pub mod line;
 mod machine;
 mod output;
 mod page;

@@ -6,7 +6,8 @@ pub mod hint;
 mod hunted;
 pub mod outcome;
 pub mod parts;
-mod plan;
+#[doc(hidden)]
+pub mod plan;
 pub mod rounds;
 pub mod tester_choice;
 

@@ -11,6 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ioxide_test_support::python_cache;
+
 use crate::program::root;
 use crate::snippets::{PageFiles, is_out_of_reach};
 
@@ -79,7 +81,7 @@ fn run_in(place: &Path, command: &str) -> (String, i32) {
         .env("PATH", path.collect::<Vec<_>>().join(":"))
         .env("PYTHONPATH", root().join("sdk/python"))
         .env("PYTEST_PLUGINS", "ioxide_adapter.pytest_plugin")
-        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .envs(python_cache())
         // Folders of the repository beside the files of a page: their tests are not those of the page.
         .env("PYTEST_ADDOPTS", "--ignore=docs --ignore=examples --ignore=target")
         .env_remove("GITHUB_ACTIONS")

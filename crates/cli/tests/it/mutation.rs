@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use ioxide_test_support::test_count;
 use serde_json::Value as Json;
 
 use crate::program::run as ioxide;
@@ -231,7 +232,8 @@ fn a_killed_analysis_goes_on_where_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let record = path("kill.jsonl");
-    let base = ["kill", "examples/brp/spec.iox", "--json", "--sample", "300"];
+    let sample = test_count("IOXIDE_MUTANTS", 80, 300).to_string();
+    let base = ["kill", "examples/brp/spec.iox", "--json", "--sample", &sample];
     let with_record = [&base[..], &["--record", &record]].concat();
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut child = Command::new(env!("CARGO_BIN_EXE_ioxide"))

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use ioxide_test_support::python_cache;
 pub use ioxide_test_support::repository as root;
 
 /// The path of the program.
@@ -22,7 +23,7 @@ pub fn command_in(folder: &Path, args: &[&str]) -> Command {
         .env_remove("GITHUB_ACTIONS")
         .env("NO_COLOR", "1")
         .env("IOXIDE_PROGRESS", "off")
-        .env("PYTHONDONTWRITEBYTECODE", "1");
+        .envs(python_cache());
     command
 }
 

@@ -12,6 +12,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use ioxide_test_support::python_cache;
+
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -57,7 +59,7 @@ fn ioxide_in(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Ended 
         .current_dir(folder)
         .env("NO_COLOR", "1")
         .env("PYTHONPATH", root().join("sdk/python"))
-        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .envs(python_cache())
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .output()

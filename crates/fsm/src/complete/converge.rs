@@ -29,7 +29,7 @@ const MAX_COMPARISONS: usize = 100_000_000;
 const MAX_COVERS: usize = 8;
 
 /// Returns access words for which the convergence of all transitions was proved; `None` if no proof was found.
-pub(super) fn certify_by_convergence(spec: &SuiteModel, suite: &[Word], extra: usize) -> Option<Vec<Word>> {
+pub fn certify_by_convergence(spec: &SuiteModel, suite: &[Word], extra: usize) -> Option<Vec<Word>> {
     let mut tests = MergedTests::new(spec, suite);
     let candidates = tests.access_candidates();
     for turn in 0..MAX_COVERS {

@@ -85,10 +85,7 @@ pub fn harmonised_identifiers(
 }
 
 /// The words of all blocks of the splitting tree a state is in.
-pub(super) fn nested_identifiers(
-    spec: &SuiteModel,
-    splitting: &SplittingTree,
-) -> IndexVec<StateId, Vec<Word>> {
+pub fn nested_identifiers(spec: &SuiteModel, splitting: &SplittingTree) -> IndexVec<StateId, Vec<Word>> {
     let words = |state| splitting.separating_words(state).into_iter().map(<[InputId]>::to_vec).collect();
     spec.states().map(|state| without_prefixes(words(state))).collect()
 }
@@ -126,7 +123,7 @@ impl WordCandidate<'_> {
     }
 
     /// The number of inputs.
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest.len()
     }
 }
@@ -157,7 +154,7 @@ const MAX_TABLE_ENTRIES: usize = 1 << 16;
 
 impl<'a> AdaptiveTreeGrower<'a> {
     /// Makes a grower without groups. `splitting` must be the splitting tree of `spec`.
-    fn new(spec: &'a SuiteModel, splitting: &'a SplittingTree, preference: WordPreference) -> Self {
+    pub fn new(spec: &'a SuiteModel, splitting: &'a SplittingTree, preference: WordPreference) -> Self {
         Self {
             spec,
             splitting,

@@ -16,7 +16,7 @@ use crate::word::{Word, without_prefixes};
 
 /// One set of words per state, as tries in one arena; the root of a state has its number.
 #[derive(Default)]
-pub(super) struct Identifiers {
+pub struct Identifiers {
     nodes: Vec<TrieNode>,
     /// The log of changes: each node whose first child was replaced, with the former one.
     changes: Vec<(u32, u32)>,
@@ -41,7 +41,7 @@ const NO_NODE: u32 = u32::MAX;
 
 impl Identifiers {
     /// Empty sets.
-    pub(super) fn new(spec: &SuiteModel) -> Self {
+    pub fn new(spec: &SuiteModel) -> Self {
         Self::with_states(spec.n_states())
     }
 
@@ -125,7 +125,7 @@ impl Identifiers {
     }
 
     /// Returns whether `word` is a prefix of a word of `state`.
-    pub(super) fn contains(&self, state: StateId, word: &[InputId]) -> bool {
+    pub fn contains(&self, state: StateId, word: &[InputId]) -> bool {
         word.iter().try_fold(root_node(state), |node, &input| self.child(node, input)).is_some()
     }
 
@@ -156,7 +156,7 @@ impl Identifiers {
     }
 
     /// The words of all states.
-    pub(super) fn all_words(&self, spec: &SuiteModel) -> IndexVec<StateId, Vec<Word>> {
+    pub fn all_words(&self, spec: &SuiteModel) -> IndexVec<StateId, Vec<Word>> {
         spec.states().map(|state| self.identifier_words(state)).collect()
     }
 }
@@ -177,7 +177,7 @@ enum IdentifierPlace {
 }
 
 /// The best word for a pair so far, to be followed by a shortest one from where it leads.
-struct PairWord {
+pub struct PairWord {
     /// The increase in the cost of each of the two identifiers.
     growth: [f64; 2],
     word: Word,
@@ -191,11 +191,11 @@ impl PairWord {
 }
 
 /// Grows identifiers.
-pub(super) struct PairGrower<'a> {
+pub struct PairGrower<'a> {
     pub(super) spec: &'a SuiteModel,
     pub(super) shortest: &'a SeparatingWords,
     pub(super) weights: &'a WordCosts,
-    pub(super) identifiers: Identifiers,
+    pub identifiers: Identifiers,
     /// The number of pairs of positions explored so far.
     pub(super) steps: usize,
     word: Word,
@@ -204,7 +204,7 @@ pub(super) struct PairGrower<'a> {
 
 impl<'a> PairGrower<'a> {
     /// Starts with empty sets.
-    pub(super) fn new(spec: &'a SuiteModel, shortest: &'a SeparatingWords, costs: &'a WordCosts) -> Self {
+    pub fn new(spec: &'a SuiteModel, shortest: &'a SeparatingWords, costs: &'a WordCosts) -> Self {
         let best = PairWord { growth: [0.0; 2], word: Word::new(), now: [spec.initial(); 2] };
         Self {
             spec,

@@ -40,7 +40,7 @@ const MAX_RATIO_TO_GO_ON: f64 = 1.06;
 const MAX_RATIO_TO_TRIM: f64 = 1.4;
 
 /// Identifiers that cost no more than `given`, found in about `effort` steps.
-pub(super) fn improve_identifiers(
+pub fn improve_identifiers(
     spec: &SuiteModel,
     costs: &WordCosts,
     given: IndexVec<StateId, Vec<Word>>,
@@ -66,13 +66,13 @@ fn minimum_effort(spec: &SuiteModel) -> usize {
     pairs.saturating_mul(ORDERS_PER_ROUND as usize).saturating_add(pairs.saturating_mul(spec.n_inputs()) / 8)
 }
 
-struct ImproveSearch<'a> {
-    grower: PairGrower<'a>,
+pub struct ImproveSearch<'a> {
+    pub grower: PairGrower<'a>,
     /// The best identifiers so far and their cost.
-    best: IndexVec<StateId, Vec<Word>>,
-    best_cost: f64,
+    pub best: IndexVec<StateId, Vec<Word>>,
+    pub best_cost: f64,
     /// The current cost of the identifier of each state.
-    costs: IndexVec<StateId, f64>,
+    pub costs: IndexVec<StateId, f64>,
     /// The other states of each state, those first that short words separate.
     by_distance: IndexVec<StateId, Vec<StateId>>,
     /// For each state a lower bound on the cost of its identifier: one word as long as the longest separating word it
@@ -80,13 +80,13 @@ struct ImproveSearch<'a> {
     floors: IndexVec<StateId, f64>,
     /// Scratch: the other states whose identifiers have grown, and by what cost.
     grown: Vec<(StateId, f64)>,
-    effort: usize,
+    pub effort: usize,
 }
 
 impl<'a> ImproveSearch<'a> {
     /// Makes a search that starts from the identifiers `given`, one set for each state, and may spend `effort` on
     /// improving them.
-    fn new(grower: PairGrower<'a>, effort: usize, given: IndexVec<StateId, Vec<Word>>) -> Self {
+    pub fn new(grower: PairGrower<'a>, effort: usize, given: IndexVec<StateId, Vec<Word>>) -> Self {
         let by_distance = |state| {
             let mut others: Vec<StateId> = grower.spec.states().filter(|&other| other != state).collect();
             others.sort_by_key(|&other| grower.shortest.distance(state, other));
@@ -135,7 +135,7 @@ impl<'a> ImproveSearch<'a> {
     }
 
     /// Grows identifiers pair by pair in an order of this number.
-    fn grow_in_order(&mut self, number: u64) {
+    pub fn grow_in_order(&mut self, number: u64) {
         self.grower.identifiers = Identifiers::new(self.grower.spec);
         for (a, b) in self.pairs_in_order(number) {
             self.grower.separate(a, b);
@@ -170,12 +170,12 @@ impl<'a> ImproveSearch<'a> {
         pairs
     }
 
-    fn total_cost(&self) -> f64 {
+    pub fn total_cost(&self) -> f64 {
         self.costs.iter().sum()
     }
 
     /// Improves the identifiers and keeps them if they become the best; returns whether there is effort left.
-    fn improve_current(&mut self) -> bool {
+    pub fn improve_current(&mut self) -> bool {
         self.recompute_costs();
         let left = self.rebuild_all();
         // The tries stay harmonised through every rebuild, so whatever they are now may be kept.
@@ -320,98 +320,4 @@ fn scramble(number: u64) -> u64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)
-}
-
-#[cfg(test)]
-mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
-
-    use super::*;
-    use crate::cover::state_cover;
-    use crate::distinguish::{SplittingTree, adaptive::nested_identifiers};
-    use crate::mealy::Mealy;
-
-    /// Returns whether every two states are separated by a common prefix of their identifiers, by trying all
-    /// prefixes.
-    fn are_harmonised(spec: &SuiteModel, identifiers: &IndexVec<StateId, Vec<Word>>) -> bool {
-        let prefixes = |state: StateId| {
-            identifiers[state]
-                .iter()
-                .flat_map(|word| (1..=word.len()).map(|end| &word[..end]))
-                .collect::<Vec<_>>()
-        };
-        spec.states().all(|a| {
-            let mine = prefixes(a);
-            spec.states().filter(|&b| b != a).all(|b| {
-                let theirs = prefixes(b);
-                let separates = |word: &&[_]| spec.separation_length(a, b, word).is_some();
-                mine.iter().any(|word| theirs.contains(word) && separates(word))
-            })
-        })
-    }
-
-    /// Returns the cost of a suite with these identifiers, loose ends found by comparing all words.
-    fn whole_cost(spec: &SuiteModel, costs: &WordCosts, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
-        let loose = |(state, word): (StateId, &Word)| {
-            let next = &identifiers[spec.next(state, word[0])];
-            let goes_on = word.len() == 1 || next.iter().any(|longer| longer.starts_with(&word[1..]));
-            if goes_on { 0.0 } else { costs.inner[state] * (word.len() as f64 + costs.access) }
-        };
-        let words = identifiers.iter_enumerated().flat_map(|(s, words)| words.iter().map(move |w| (s, w)));
-        costs.cost_of_all(identifiers) + words.map(loose).sum::<f64>()
-    }
-
-    #[test]
-    fn a_search_that_is_stopped_anywhere_keeps_identifiers_harmonised_and_no_dearer() {
-        let mut rng = ChaCha8Rng::seed_from_u64(5);
-        let (mut tried, mut cheaper) = (0, 0);
-        while tried < 60 {
-            let states = rng.random_range(2..12);
-            let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..2)));
-            let table: Vec<_> = (0..states * 3).map(entry).collect();
-            let Ok(spec) = SuiteModel::check(&Mealy::from_table(states, 3, 2, &table).unwrap()) else {
-                continue;
-            };
-            tried += 1;
-            let costs = WordCosts::new(&spec, &state_cover(&spec), tried % 3);
-            let given = nested_identifiers(&spec, &SplittingTree::new(&spec));
-            assert!(are_harmonised(&spec, &given));
-            let cost_of_given = whole_cost(&spec, &costs, &given);
-            let mut cost = cost_of_given;
-            for effort in [0, 400, 450, 500, 600, 1_000, 3_000, 100_000] {
-                let found = improve_identifiers(&spec, &costs, given.clone(), effort);
-                assert!(are_harmonised(&spec, &found), "{states} states, {effort} steps");
-                cost = whole_cost(&spec, &costs, &found);
-                assert!(cost <= cost_of_given + 1e-6, "dearer than those given, after {effort} steps");
-            }
-            cheaper += usize::from(cost < cost_of_given - 1e-6);
-        }
-        assert!(cheaper > 30, "the search finds something: {cheaper} of {tried}");
-    }
-
-    #[test]
-    fn what_the_search_reckons_is_what_the_words_cost() {
-        let mut rng = ChaCha8Rng::seed_from_u64(6);
-        let mut tried = 0;
-        while tried < 40 {
-            let entry = |_| Some((rng.random_range(0..7), rng.random_range(0..2)));
-            let table: Vec<_> = (0..14).map(entry).collect();
-            let Ok(spec) = SuiteModel::check(&Mealy::from_table(7, 2, 2, &table).unwrap()) else { continue };
-            tried += 1;
-            let costs = WordCosts::new(&spec, &state_cover(&spec), 0);
-            let shortest = SeparatingWords::new(&spec);
-            let given = nested_identifiers(&spec, &SplittingTree::new(&spec));
-            let mut search =
-                ImproveSearch::new(PairGrower::new(&spec, &shortest, &costs), 100_000, given.clone());
-            assert!((search.best_cost - whole_cost(&spec, &costs, &given)).abs() < 1e-6);
-            for order in 0..4 {
-                search.grow_in_order(order);
-                search.improve_current();
-                let words = search.grower.identifiers.all_words(&spec);
-                assert!((search.total_cost() - costs.cost_of_all(&words)).abs() < 1e-6);
-                assert!((search.best_cost - whole_cost(&spec, &costs, &search.best)).abs() < 1e-6);
-            }
-        }
-    }
 }

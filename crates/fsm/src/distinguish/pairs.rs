@@ -121,7 +121,7 @@ struct Predecessors {
 
 impl Predecessors {
     /// Indexes the transitions of `spec` by input and target, with a counting sort.
-    fn new(spec: &SuiteModel) -> Self {
+    pub fn new(spec: &SuiteModel) -> Self {
         let n = spec.n_states();
         let slot = |s, x: InputId| x.index() * n + spec.next(s, x).index();
         let edges = || spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x)));

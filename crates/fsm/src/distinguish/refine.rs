@@ -10,11 +10,11 @@ use crate::mealy::{InputId, StateId, SuiteModel};
 
 /// States under a word: the group and the current state of each.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StateGroups {
+pub struct StateGroups {
     /// The group of each state, numbered in order of first appearance.
-    pub(crate) of: Vec<u32>,
+    pub of: Vec<u32>,
     /// The current state of each state.
-    pub(crate) at: Vec<StateId>,
+    pub at: Vec<StateId>,
     /// The number of groups.
     pub(crate) count: usize,
 }
@@ -30,7 +30,7 @@ impl StateGroups {
     }
 
     /// Starts again with all of `at` in one group.
-    pub(crate) fn restart_together(&mut self, at: &[StateId]) {
+    pub fn restart_together(&mut self, at: &[StateId]) {
         self.of.clear();
         self.of.resize(at.len(), 0);
         self.at.clear();
@@ -40,22 +40,22 @@ impl StateGroups {
 }
 
 /// Applies words to groups.
-pub(crate) struct GroupRefiner<'s> {
+pub struct GroupRefiner<'s> {
     spec: &'s SuiteModel,
     n_outputs: usize,
     /// Stamp and new group of each old group and output.
-    table: Vec<(u32, u32)>,
+    pub table: Vec<(u32, u32)>,
     stamp: u32,
 }
 
 impl<'s> GroupRefiner<'s> {
     /// Makes a refiner for groups of states of `spec`.
-    pub(crate) fn new(spec: &'s SuiteModel) -> Self {
+    pub fn new(spec: &'s SuiteModel) -> Self {
         Self { spec, n_outputs: spec.names().outputs.len(), table: Vec::new(), stamp: 0 }
     }
 
     /// Splits `groups` by their answers to `word` and moves them on.
-    pub(crate) fn apply_word(&mut self, groups: &mut StateGroups, word: impl IntoIterator<Item = InputId>) {
+    pub fn apply_word(&mut self, groups: &mut StateGroups, word: impl IntoIterator<Item = InputId>) {
         for input in word {
             // Once every state has a group of its own nothing can be split any more, only moved.
             if groups.count < groups.of.len() {
@@ -88,44 +88,5 @@ impl<'s> GroupRefiner<'s> {
         }
         debug_assert!(count as usize >= groups.count, "a step splits groups and never joins them");
         groups.count = count as usize;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mealy::Mealy;
-    use crate::partition::group_by;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
-
-    #[test]
-    fn groups_are_those_of_equal_answers() {
-        let mut rng = ChaCha8Rng::seed_from_u64(3);
-        let mut tried = 0;
-        while tried < 200 {
-            let entry = |_| Some((rng.random_range(0..7), rng.random_range(0..2)));
-            let table: Vec<_> = (0..14).map(entry).collect();
-            let Ok(spec) = SuiteModel::check(&Mealy::from_table(7, 2, 2, &table).unwrap()) else { continue };
-            tried += 1;
-            let mut refiner = GroupRefiner::new(&spec);
-            let states: Vec<StateId> = spec.states().collect();
-            let mut groups = StateGroups::default();
-            groups.restart_together(&states);
-            let mut word = Vec::new();
-            for _ in 0..3 {
-                let more: Vec<InputId> = (0..2).map(|_| InputId::new(rng.random_range(0..2))).collect();
-                word.extend(&more);
-                refiner.apply_word(&mut groups, more);
-                let answers = |state: usize| {
-                    let outputs = |i| spec.output(spec.state_after(states[state], &word[..i]), word[i]);
-                    (0..word.len()).map(outputs).collect::<Vec<_>>()
-                };
-                let expected = group_by(7, answers);
-                let found: Vec<usize> = groups.of.iter().map(|&group| group as usize).collect();
-                assert_eq!(found, expected);
-                assert!(states.iter().zip(&groups.at).all(|(&s, &at)| spec.state_after(s, &word) == at));
-            }
-        }
     }
 }

@@ -18,8 +18,6 @@
 //! cannot have (an edge without a label, two initial states, text after the graph) is refused, never guessed.
 
 mod lex;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 
@@ -370,7 +368,7 @@ fn is_start_marker(node: &str) -> bool {
 }
 
 /// `input / output` at the first spaced slash if there is one, else at the first; neither is empty.
-fn split_label(label: &str) -> Option<(&str, &str)> {
+pub fn split_label(label: &str) -> Option<(&str, &str)> {
     let (input, output) = label.split_once(" / ").or_else(|| label.split_once('/'))?;
     let (input, output) = (input.trim(), output.trim());
     (!input.is_empty() && !output.is_empty()).then_some((input, output))

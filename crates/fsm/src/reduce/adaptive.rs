@@ -48,12 +48,12 @@ pub fn state_counting<S: AdaptiveSystem>(
 }
 
 /// A word that was tested, and the responses to it that are to be extended.
-pub(super) struct TestedWord {
-    pub(super) word: Word,
-    pub(super) nodes: Vec<ObservationId>,
+pub struct TestedWord {
+    pub word: Word,
+    pub nodes: Vec<ObservationId>,
 }
 
-pub(super) struct AdaptiveCounting<'a, 'm, S> {
+pub struct AdaptiveCounting<'a, 'm, S> {
     pub(super) model: &'m Observable,
     system: &'a mut S,
     plan: &'a CountingPlan,
@@ -71,7 +71,7 @@ pub(super) struct AdaptiveCounting<'a, 'm, S> {
 
 impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     /// Makes a search that has asked `system` nothing yet.
-    pub(super) fn new(
+    pub fn new(
         model: &'m Observable,
         system: &'a mut S,
         plan: &'a CountingPlan,
@@ -93,7 +93,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
 
     /// Applies each word, or each trace, followed by the characterising set,
     /// up to the first test with a failure.
-    pub(super) fn apply_tests(&mut self, items: &mut [TestedWord]) -> Result<(), S::Error> {
+    pub fn apply_tests(&mut self, items: &mut [TestedWord]) -> Result<(), S::Error> {
         for item in items.iter() {
             if self.tested.insert(item.word.clone()) {
                 self.report.tested.push(item.word.clone());
@@ -152,14 +152,14 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     }
 
     /// The observations after `word`.
-    fn responses(&self, word: &[InputId]) -> Vec<ObservationId> {
+    pub fn responses(&self, word: &[InputId]) -> Vec<ObservationId> {
         word.iter().fold(vec![self.tree.root()], |nodes, &input| {
             nodes.iter().flat_map(|&node| self.tree.nodes_after(node, input)).collect()
         })
     }
 
     /// The extensions of the items that are not removed.
-    pub(super) fn extend_open_words(&self, items: Vec<TestedWord>) -> Vec<TestedWord> {
+    pub fn extend_open_words(&self, items: Vec<TestedWord>) -> Vec<TestedWord> {
         let mut next = Vec::new();
         for item in items {
             let open = |&node: &ObservationId| !self.is_counted_out(&item.word, node);
@@ -288,7 +288,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     }
 
     /// The greatest lower bound of each response to `word`.
-    pub(super) fn lower_bounds(&self, word: &[InputId]) -> Vec<(IoWord, usize)> {
+    pub fn lower_bounds(&self, word: &[InputId]) -> Vec<(IoWord, usize)> {
         let seen = self.seen.len();
         let bound = |node| {
             let greatest = self.splits(word, node).map(|groups| lower_bound(seen, &groups)).max()?;
@@ -298,8 +298,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     }
 
     /// The sets of answers seen after each response to `word`.
-    #[cfg(test)]
-    pub(super) fn behaviours(&self, word: &[InputId]) -> Vec<(IoWord, ClassId)> {
+    pub fn behaviours(&self, word: &[InputId]) -> Vec<(IoWord, ClassId)> {
         let behaviour = |node| Some((self.tree.trace(node), self.class_of(node)?));
         self.responses(word).into_iter().filter_map(behaviour).collect()
     }

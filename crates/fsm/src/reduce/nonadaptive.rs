@@ -102,7 +102,7 @@ struct NonadaptiveCounting<'m, 'p> {
 
 impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
     /// Marks the states of `model` that a word of the cover of `plan` reaches.
-    fn new(model: &'m Observable, plan: &'p CountingPlan) -> Self {
+    pub fn new(model: &'m Observable, plan: &'p CountingPlan) -> Self {
         let mut covered = IndexVec::from_elem(false, model.n_states());
         for state in plan.cover.iter().filter_map(|word| state_after_cover_word(model, word)) {
             covered[state] = true;

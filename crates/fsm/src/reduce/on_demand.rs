@@ -82,7 +82,7 @@ struct OnDemandCounting<'a, 'm, S> {
 impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
     /// Makes a search that has asked `system` nothing yet, with the test cases of `plan` that r-distinguish each pair
     /// of states.
-    fn new(model: &'m Observable, system: &'a mut S, plan: &'a CountingPlan) -> Self {
+    pub fn new(model: &'m Observable, system: &'a mut S, plan: &'a CountingPlan) -> Self {
         let distinguish = RDistinguish::new(model);
         let mut serving = FxHashMap::default();
         for (a, b) in distinguish.pairs() {

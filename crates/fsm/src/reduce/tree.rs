@@ -14,9 +14,9 @@ use crate::nfsm::Observable;
 use crate::word::IoWord;
 
 index! { /// A trace that was seen.
-pub(super) struct ObservationId; }
+pub struct ObservationId; }
 index! { /// A set of answers to the characterising set.
-pub(super) struct ClassId; }
+pub struct ClassId; }
 
 struct ObservationNode {
     parent: ObservationId,

@@ -153,7 +153,7 @@ struct WalkChooser<'m> {
 }
 
 impl<'m> WalkChooser<'m> {
-    fn new(model: &'m Observable, seed: u64) -> Self {
+    pub fn new(model: &'m Observable, seed: u64) -> Self {
         let tries = IndexVec::from_elem(vec![0; model.inputs().count()], model.n_states());
         Self { model, tries, seed }
     }

@@ -24,7 +24,7 @@ use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
 index! { /// A node of the graph: a class of convergent words.
-pub(super) struct WordClassId; }
+pub struct WordClassId; }
 
 /// The number of symbols by which a way from the end of a test may exceed an access word before a reset is cheaper.
 ///
@@ -34,7 +34,7 @@ const RESET_ALLOWANCE: usize = 1;
 
 /// The words at which a new word may start besides the shallowest one of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TestContinuation {
+pub enum TestContinuation {
     /// Only at the end of a test in the same class.
     InPlace,
     /// At the end of a test in the class of a prefix.
@@ -65,7 +65,7 @@ struct WordClass {
 
 /// The memory of a graph, reused from one that is no longer needed.
 #[derive(Default)]
-pub(super) struct SpareGraph {
+pub struct SpareGraph {
     nodes: IdArena<WordClassId, WordClass>,
     blocks: Vec<OptionalId>,
     tree_words: IdArena<TreeWordId, TreeWord>,
@@ -79,7 +79,7 @@ impl SpareGraph {
 }
 
 /// The graph of the tests made so far.
-pub(super) struct ConvergenceGraph<'s> {
+pub struct ConvergenceGraph<'s> {
     pub(super) spec: &'s SuiteModel,
     nodes: IdArena<WordClassId, WordClass>,
     blocks: Vec<OptionalId>,
@@ -98,7 +98,7 @@ pub(super) struct ConvergenceGraph<'s> {
 
 impl<'s> ConvergenceGraph<'s> {
     /// Makes the graph of the state cover alone.
-    pub(super) fn new(
+    pub fn new(
         spec: &'s SuiteModel,
         cover: &StateCover,
         policy: TestContinuation,
@@ -163,21 +163,21 @@ impl<'s> ConvergenceGraph<'s> {
     }
 
     /// The class of the access word of `state`.
-    pub(super) fn access_node(&self, state: StateId) -> WordClassId {
+    pub fn access_node(&self, state: StateId) -> WordClassId {
         WordClassId::new(state.index())
     }
 
-    pub(super) fn is_access_node(&self, node: WordClassId) -> bool {
+    pub fn is_access_node(&self, node: WordClassId) -> bool {
         node.index() < self.spec.n_states()
     }
 
     /// The state that the words of a class lead to.
-    pub(super) fn state(&self, node: WordClassId) -> StateId {
+    pub fn state(&self, node: WordClassId) -> StateId {
         self.nodes[node].state
     }
 
     /// Returns whether no word but the empty one is defined at `node`.
-    pub(super) fn is_leaf(&self, node: WordClassId) -> bool {
+    pub fn is_leaf(&self, node: WordClassId) -> bool {
         matches!(self.nodes[node].kids, ClassChildren::None)
     }
 
@@ -260,7 +260,7 @@ impl<'s> ConvergenceGraph<'s> {
     }
 
     /// Makes `word` defined at `node`, by as few new symbols as it can.
-    pub(super) fn add_word(&mut self, node: WordClassId, word: &[InputId]) -> WordClassId {
+    pub fn add_word(&mut self, node: WordClassId, word: &[InputId]) -> WordClassId {
         let (defined, mut at) = self.walk_defined(node, word);
         if defined == word.len() {
             return at;

@@ -139,25 +139,25 @@ fn extra_for_trial(spec: &SuiteModel, extra: usize) -> usize {
 
 /// One combination of a recipe's choices.
 #[derive(Clone, Copy)]
-struct GrowthPlan {
-    extra: usize,
-    rule: IdentifyRule,
-    visit: TransitionOrder,
-    converge: Option<TestContinuation>,
+pub struct GrowthPlan {
+    pub extra: usize,
+    pub rule: IdentifyRule,
+    pub visit: TransitionOrder,
+    pub converge: Option<TestContinuation>,
 }
 
 /// The material that all suites of one machine share.
-struct SuiteMaterial<'s, 'n> {
-    spec: &'s SuiteModel,
-    cover: &'n StateCover,
-    library: &'n WordLibrary<'s>,
+pub struct SuiteMaterial<'s, 'n> {
+    pub spec: &'s SuiteModel,
+    pub cover: &'n StateCover,
+    pub library: &'n WordLibrary<'s>,
     /// The memory of the last suite.
-    spare: SpareGraph,
+    pub spare: SpareGraph,
 }
 
 impl SuiteMaterial<'_, '_> {
     /// The paths of a complete suite and their cost, if that is below `limit`.
-    fn grow_suite(&mut self, plan: &GrowthPlan, limit: usize) -> Option<(usize, WordPaths)> {
+    pub fn grow_suite(&mut self, plan: &GrowthPlan, limit: usize) -> Option<(usize, WordPaths)> {
         let policy = plan.converge.unwrap_or(TestContinuation::InPlace);
         let graph = ConvergenceGraph::new(self.spec, self.cover, policy, std::mem::take(&mut self.spare));
         let identify = Identification::new(self.library, plan.rule);
@@ -256,97 +256,6 @@ impl SuiteGrower<'_, '_, '_> {
             }
             if !self.graph.are_separated(node, other) {
                 self.identify.separate(&mut self.graph, node, other);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ioxide_model::index::Idx;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
-
-    use super::super::visit::{InputOrder, StateOrder};
-    use super::super::{RESET_COST, SuiteSource, WordSuite};
-    use super::*;
-    use crate::complete::{CompletenessAnswer, check_suite};
-    use crate::mealy::Mealy;
-    use crate::word::Word;
-
-    const STATE_ORDERS: [StateOrder; 4] =
-        [StateOrder::Shallowest, StateOrder::Deepest, StateOrder::MostOpen, StateOrder::FewestOpen];
-    const INPUT_ORDERS: [InputOrder; 3] =
-        [InputOrder::Listed, InputOrder::DeepFirst, InputOrder::ShallowFirst];
-
-    fn random_specs(seed: u64, states: usize) -> impl Iterator<Item = SuiteModel> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        std::iter::repeat_with(move || {
-            let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..2)));
-            let table: Vec<_> = (0..states * 2).map(entry).collect();
-            SuiteModel::check(&Mealy::from_table(states, 2, 2, &table)?).ok()
-        })
-        .flatten()
-    }
-
-    fn every_plan(extra: usize) -> Vec<GrowthPlan> {
-        let policies = [None, Some(TestContinuation::FromPrefix), Some(TestContinuation::FromAnywhere)];
-        let mut plans = Vec::new();
-        for (rule, converge) in
-            IdentifyRule::ALL.into_iter().flat_map(|rule| policies.map(|policy| (rule, policy)))
-        {
-            for (states, inputs) in STATE_ORDERS.into_iter().flat_map(|s| INPUT_ORDERS.map(|i| (s, i))) {
-                plans.push(GrowthPlan { extra, rule, visit: TransitionOrder::new(states, inputs), converge });
-            }
-        }
-        plans
-    }
-
-    /// Every rule in every order, with and without a search for identifiers, against the checker.
-    fn check_every_plan(spec: &SuiteModel, extra: usize) {
-        let cover = state_cover(spec);
-        let costs = WordCosts::new(spec, &cover, extra);
-        for weights in [costs.clone().without_search(), costs] {
-            let library = WordLibrary::new(spec, weights).with_more_words();
-            let mut material =
-                SuiteMaterial { spec, cover: &cover, library: &library, spare: SpareGraph::default() };
-            for plan in every_plan(extra) {
-                let (cost, paths) = material.grow_suite(&plan, usize::MAX).unwrap();
-                assert!(
-                    material.grow_suite(&plan, cost).is_none(),
-                    "a suite that costs the limit is not below it"
-                );
-                let suite: Vec<Word> = WordSuite(SuiteSource::Kept(paths)).collect();
-                assert_eq!(suite.iter().map(|word| word.len() + RESET_COST).sum::<usize>(), cost);
-                let answer = check_suite(spec, &suite, spec.n_states() + extra, 20_000_000);
-                assert_eq!(answer, CompletenessAnswer::Complete, "{:?} {:?}", plan.rule, plan.visit);
-            }
-        }
-    }
-
-    #[test]
-    fn every_order_leads_to_a_complete_suite() {
-        for (seed, states) in [(1, 3), (2, 4), (3, 5)] {
-            random_specs(seed, states).take(4).for_each(|spec| check_every_plan(&spec, 0));
-        }
-        random_specs(4, 3).take(3).for_each(|spec| check_every_plan(&spec, 1));
-    }
-
-    #[test]
-    fn every_transition_comes_once_in_every_order() {
-        for spec in random_specs(5, 6).take(5) {
-            let cover = state_cover(&spec);
-            let graph =
-                ConvergenceGraph::new(&spec, &cover, TestContinuation::InPlace, SpareGraph::default());
-            for (states, inputs) in STATE_ORDERS.into_iter().flat_map(|s| INPUT_ORDERS.map(|i| (s, i))) {
-                let mut pending =
-                    PendingTransitions::new(&spec, &cover, TransitionOrder::new(states, inputs));
-                let mut met: Vec<_> = std::iter::from_fn(|| pending.next_transition(&graph)).collect();
-                met.sort_unstable();
-                let all = spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x)));
-                let expected: Vec<_> = all.filter(|&(s, x)| !cover.has_edge(&spec, s, x)).collect();
-                assert_eq!(met, expected, "{states:?} {inputs:?}");
-                assert_eq!(met.len(), 12 - (spec.states().last().unwrap().index()));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! The H-method: no identifier is fixed in advance; a separating word is added
 //! only where the tests do not separate two words yet \[DEY05].
 
+use super::WordSuite;
 use super::grow::{GrowthRecipe, grow_smallest_suite};
 use super::identify::IdentifyRule;
 use super::visit::{InputOrder, StateOrder, TransitionOrder};
-use super::{SuiteSource, WordSuite};
 use crate::mealy::SuiteModel;
 
 const RECIPE: GrowthRecipe = GrowthRecipe {
@@ -19,5 +19,5 @@ const RECIPE: GrowthRecipe = GrowthRecipe {
 
 /// The suite of the H-method.
 pub fn h_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    WordSuite(SuiteSource::Kept(grow_smallest_suite(spec, extra, &RECIPE)))
+    WordSuite::from_paths(grow_smallest_suite(spec, extra, &RECIPE))
 }

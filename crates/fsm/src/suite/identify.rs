@@ -18,7 +18,7 @@ use crate::word::Word;
 
 /// The rule by which nodes of the graph are identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IdentifyRule {
+pub enum IdentifyRule {
     /// The harmonised identifier of the state for every node.
     Fixed,
     /// Harmonised identifiers for the access words, words chosen on the fly for all other nodes.
@@ -28,27 +28,27 @@ pub(super) enum IdentifyRule {
 }
 
 impl IdentifyRule {
-    pub(super) const ALL: [Self; 3] = [Self::Fixed, Self::FixedCover, Self::OnTheFly];
+    pub const ALL: [Self; 3] = [Self::Fixed, Self::FixedCover, Self::OnTheFly];
     pub(super) const CHOOSING: [Self; 2] = [Self::FixedCover, Self::OnTheFly];
 }
 
 /// The words to choose from.
-pub(super) struct WordLibrary<'s> {
+pub struct WordLibrary<'s> {
     spec: &'s SuiteModel,
     splitting: SplittingTree,
     weights: WordCosts,
     /// Words for each state, those of its harmonised identifier first.
-    words: IndexVec<StateId, Vec<Word>>,
+    pub words: IndexVec<StateId, Vec<Word>>,
     n_harmonised: IndexVec<StateId, usize>,
     /// The number of the first row of each state, which has one row for each of its words.
     first_row: IndexVec<StateId, usize>,
     /// The rows: for each other state the number of symbols after which the word separates it, 0 if it does not.
-    ends: Vec<u16>,
+    pub ends: Vec<u16>,
 }
 
 impl<'s> WordLibrary<'s> {
     /// Makes a library of the harmonised identifiers of `spec`, chosen by `costs`.
-    pub(super) fn new(spec: &'s SuiteModel, costs: WordCosts) -> Self {
+    pub fn new(spec: &'s SuiteModel, costs: WordCosts) -> Self {
         let splitting = SplittingTree::new(spec);
         let words = harmonised_identifiers(spec, &splitting, &costs);
         let n_harmonised = words.iter().map(Vec::len).collect();
@@ -64,7 +64,7 @@ impl<'s> WordLibrary<'s> {
     }
 
     /// Returns the library with further words for each state, which need not be harmonised, and with the rows.
-    pub(super) fn with_more_words(mut self) -> Self {
+    pub fn with_more_words(mut self) -> Self {
         let (spec, mut passage) = (self.spec, WordPassage::default());
         let mut n_rows = 0;
         for state in spec.states() {
@@ -92,13 +92,13 @@ impl<'s> WordLibrary<'s> {
     }
 
     /// Returns the index in `ends` at which the row of a word of `state` begins.
-    fn row_start(&self, state: StateId, word: usize) -> usize {
+    pub fn row_start(&self, state: StateId, word: usize) -> usize {
         (self.first_row[state] + word) * self.spec.n_states()
     }
 }
 
 /// The identification of nodes under a rule, with the words chosen so far.
-pub(super) struct Identification<'l, 's> {
+pub struct Identification<'l, 's> {
     library: &'l WordLibrary<'s>,
     spec: &'s SuiteModel,
     /// The last choice for a leaf of each state.
@@ -109,7 +109,7 @@ pub(super) struct Identification<'l, 's> {
     rule: IdentifyRule,
     chooser: WordChooser,
     /// Scratch: the states whose access nodes a node is not separated from.
-    open: Vec<StateId>,
+    pub open: Vec<StateId>,
 }
 
 /// Words chosen for a state.
@@ -125,7 +125,7 @@ struct ChosenWords {
 
 impl<'l, 's> Identification<'l, 's> {
     /// Makes an identification that has chosen no words yet; a fixed rule needs no room for chosen words.
-    pub(super) fn new(library: &'l WordLibrary<'s>, rule: IdentifyRule) -> Self {
+    pub fn new(library: &'l WordLibrary<'s>, rule: IdentifyRule) -> Self {
         let spec = library.spec;
         let chosen = IndexVec::from_elem(
             ChosenWords::default(),
@@ -144,7 +144,7 @@ impl<'l, 's> Identification<'l, 's> {
     }
 
     /// Separates `node` from the access nodes of all other states.
-    pub(super) fn identify(&mut self, graph: &mut ConvergenceGraph<'_>, node: WordClassId) {
+    pub fn identify(&mut self, graph: &mut ConvergenceGraph<'_>, node: WordClassId) {
         // Pairs (A) of [DEY05] were separated first; an access node needs no more.
         if graph.is_cover_separated && graph.is_access_node(node) {
             return;
@@ -306,7 +306,7 @@ impl<'l, 's> Identification<'l, 's> {
     }
 
     /// The words at `node` that end a test, each continued to separate what is open.
-    fn continue_tests(&self, graph: &ConvergenceGraph<'_>, node: WordClassId) -> Vec<Word> {
+    pub fn continue_tests(&self, graph: &ConvergenceGraph<'_>, node: WordClassId) -> Vec<Word> {
         let state = graph.state(node);
         let go_on = |mut word: Word| {
             let now = self.spec.state_after(state, &word);
@@ -323,53 +323,4 @@ impl<'l, 's> Identification<'l, 's> {
 /// Returns `end`, the number of symbols after which a word separates two states, or 0 (never) if it exceeds `u16`.
 fn narrow_length(end: usize) -> u16 {
     u16::try_from(end).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
-
-    use super::super::convergence::{SpareGraph, TestContinuation};
-    use super::*;
-    use crate::cover::state_cover;
-    use crate::mealy::Mealy;
-
-    /// The words continued at a bare node are in the library, and the rows of the library agree with following every
-    /// word.
-    #[test]
-    fn the_library_has_what_a_bare_node_can_be_continued_with() {
-        let mut rng = ChaCha8Rng::seed_from_u64(9);
-        let mut tried = 0;
-        while tried < 40 {
-            let entry = |_| Some((rng.random_range(0..8), rng.random_range(0..2)));
-            let table: Vec<_> = (0..24).map(entry).collect();
-            let Ok(spec) = SuiteModel::check(&Mealy::from_table(8, 3, 2, &table).unwrap()) else { continue };
-            tried += 1;
-            let cover = state_cover(&spec);
-            let library = WordLibrary::new(&spec, WordCosts::new(&spec, &cover, 0)).with_more_words();
-            let mut identify = Identification::new(&library, IdentifyRule::OnTheFly);
-            let mut graph =
-                ConvergenceGraph::new(&spec, &cover, TestContinuation::InPlace, SpareGraph::default());
-            for (state, input) in spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x))) {
-                let node = graph.add_word(graph.access_node(state), &[input]);
-                let now = graph.state(node);
-                if graph.is_access_node(node) || !graph.is_leaf(node) {
-                    continue;
-                }
-                identify.open = spec.states().filter(|&other| other != now).collect();
-                let continued = identify.continue_tests(&graph, node);
-                assert!(continued.iter().all(|word| library.words[now].contains(word)));
-            }
-            for (state, words) in library.words.iter_enumerated() {
-                for (i, word) in words.iter().enumerate() {
-                    let row = library.row_start(state, i);
-                    for other in spec.states() {
-                        let end = spec.separation_length(state, other, word).unwrap_or(0);
-                        assert_eq!(usize::from(library.ends[row + other.index()]), end);
-                    }
-                }
-            }
-        }
-    }
 }

@@ -26,7 +26,7 @@ pub(super) struct TreeWord {
 
 /// The words of a test tree, in the order they were finished.
 #[derive(Default)]
-pub(super) struct WordPaths {
+pub struct WordPaths {
     tree_words: IdArena<TreeWordId, TreeWord>,
     at: usize,
     word: Word,

@@ -8,11 +8,11 @@
 //! proof obligations are those of the SPY-method, and the graph that keeps them
 //! is our own.
 
+use super::WordSuite;
 use super::convergence::TestContinuation;
 use super::grow::{GrowthRecipe, grow_smallest_suite};
 use super::identify::IdentifyRule;
 use super::visit::{InputOrder, StateOrder, TransitionOrder};
-use super::{SuiteSource, WordSuite};
 use crate::mealy::SuiteModel;
 
 const RECIPE: GrowthRecipe = GrowthRecipe {
@@ -36,5 +36,5 @@ const RECIPE: GrowthRecipe = GrowthRecipe {
 
 /// The suite of the S-method.
 pub fn s_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    WordSuite(SuiteSource::Kept(grow_smallest_suite(spec, extra, &RECIPE)))
+    WordSuite::from_paths(grow_smallest_suite(spec, extra, &RECIPE))
 }

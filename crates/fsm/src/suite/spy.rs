@@ -1,11 +1,11 @@
 //! The SPY-method: harmonised identifiers, each appended to whichever of the
 //! words known to converge makes the suite grow least \[SPY12].
 
+use super::WordSuite;
 use super::convergence::TestContinuation;
 use super::grow::{GrowthRecipe, grow_smallest_suite};
 use super::identify::IdentifyRule;
 use super::visit::{InputOrder, StateOrder, TransitionOrder};
-use super::{SuiteSource, WordSuite};
 use crate::mealy::SuiteModel;
 
 const RECIPE: GrowthRecipe = GrowthRecipe {
@@ -24,5 +24,5 @@ const RECIPE: GrowthRecipe = GrowthRecipe {
 
 /// The suite of the SPY-method.
 pub fn spy_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    WordSuite(SuiteSource::Kept(grow_smallest_suite(spec, extra, &RECIPE)))
+    WordSuite::from_paths(grow_smallest_suite(spec, extra, &RECIPE))
 }

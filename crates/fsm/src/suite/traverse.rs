@@ -84,7 +84,7 @@ struct TraversalFrame {
 }
 
 /// The walk: a cursor over the words.
-pub(super) struct Traversal<'s> {
+pub struct Traversal<'s> {
     spec: &'s SuiteModel,
     cover: StateCover,
     free: i64,

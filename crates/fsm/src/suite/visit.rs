@@ -11,16 +11,16 @@ use crate::mealy::{InputId, StateId, SuiteModel};
 
 /// An order of transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TransitionOrder {
+pub struct TransitionOrder {
     /// The state to start a new test for.
-    pub(super) states: StateOrder,
+    pub states: StateOrder,
     /// The inputs of a state.
-    pub(super) inputs: InputOrder,
+    pub inputs: InputOrder,
 }
 
 /// The state for which a new test is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StateOrder {
+pub enum StateOrder {
     /// The first state in the order of the cover.
     Shallowest,
     /// The last state in the order of the cover.
@@ -33,7 +33,7 @@ pub(super) enum StateOrder {
 
 /// The order of the inputs of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum InputOrder {
+pub enum InputOrder {
     /// The order in which the machine lists them.
     Listed,
     /// First the input that leads to the state with the longest access word.
@@ -44,7 +44,7 @@ pub(super) enum InputOrder {
 
 impl TransitionOrder {
     /// Makes the order by states first, then by inputs.
-    pub(super) const fn new(states: StateOrder, inputs: InputOrder) -> Self {
+    pub const fn new(states: StateOrder, inputs: InputOrder) -> Self {
         Self { states, inputs }
     }
 
@@ -65,22 +65,22 @@ impl TransitionOrder {
 }
 
 /// Transitions still to be proved.
-pub(super) struct PendingTransitions {
-    states: Vec<(StateId, Vec<InputId>)>,
+pub struct PendingTransitions {
+    pub states: Vec<(StateId, Vec<InputId>)>,
     /// The place in `states` of the last transition returned.
     at: usize,
-    order: StateOrder,
+    pub order: StateOrder,
 }
 
 impl PendingTransitions {
     /// Lists the transitions of `spec` that are not part of `cover`, in the order of `visit`.
-    pub(super) fn new(spec: &SuiteModel, cover: &StateCover, visit: TransitionOrder) -> Self {
+    pub fn new(spec: &SuiteModel, cover: &StateCover, visit: TransitionOrder) -> Self {
         let states = cover.order().iter().map(|&state| (state, visit.open_inputs(spec, cover, state)));
         Self { states: states.filter(|(_, open)| !open.is_empty()).collect(), at: 0, order: visit.states }
     }
 
     /// The next transition: of a state where a test ends, or as the order says.
-    pub(super) fn next_transition(&mut self, graph: &ConvergenceGraph<'_>) -> Option<(StateId, InputId)> {
+    pub fn next_transition(&mut self, graph: &ConvergenceGraph<'_>) -> Option<(StateId, InputId)> {
         let n = self.states.len();
         // From the last state on, round the list: a test that ends where it began goes on with that state's next input.
         let ready = (self.at..n).chain(0..self.at.min(n)).find(|&i| graph.has_test_end(self.states[i].0));

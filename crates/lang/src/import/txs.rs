@@ -25,7 +25,8 @@
 
 mod channels;
 mod check;
-mod circles;
+#[doc(hidden)]
+pub mod circles;
 mod connect;
 mod control;
 mod ends;

@@ -7,7 +7,7 @@ use ioxide_lang::{channel, format, through};
 use ioxide_model::code::Code;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_test_support::WorkClock;
+use ioxide_test_support::{WorkClock, test_count};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -47,7 +47,11 @@ fn seen_through_channels(text: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: test_count("IOXIDE_TEXTS", 100, 400) as u32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_bytes_give_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

@@ -5,6 +5,7 @@ use std::fs;
 use crate::common::{self, grammar};
 use ioxide_lang::{format, parse};
 use ioxide_model::source::Sources;
+use ioxide_test_support::test_count;
 use proptest::prelude::*;
 
 /// The syntax tree of `text` without places, or `None` if it does not follow the grammar.
@@ -117,7 +118,11 @@ test \"t\" {{ send wide({pins}) expect wide when {guard} }}
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: test_count("IOXIDE_TEXTS", 100, 400) as u32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn random_models_keep_their_tree(text in grammar::model()) {

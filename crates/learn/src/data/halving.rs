@@ -152,20 +152,7 @@ fn mark_values(answer: Option<&DataAnswer>) -> Option<DataAnswer> {
 }
 
 /// Returns the one of two neighbours that people would rather write.
-fn choose_rounder(a: i64, b: i64) -> i64 {
+pub fn choose_rounder(a: i64, b: i64) -> i64 {
     let roundness = |n: i64| [100, 10, 5, 2].iter().filter(|&&by| n % by == 0).count();
     if roundness(a) > roundness(b) || roundness(a) == roundness(b) && a < b { a } else { b }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn people_like_round_numbers() {
-        assert_eq!(
-            (choose_rounder(0, 1), choose_rounder(1, 0), choose_rounder(17, 18), choose_rounder(99, 100)),
-            (0, 0, 18, 100)
-        );
-    }
 }

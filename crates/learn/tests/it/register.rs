@@ -3,6 +3,9 @@
 //! CI learns a share; `IOXIDE_LEARN_REGISTERS=1000 cargo test -p ioxide-learn --release --test it register::` learns
 //! all.
 
+mod place;
+mod tree;
+
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 

@@ -1,4 +1,6 @@
 //! Tests of the language server through its messages.
 
 mod answers;
+mod server;
+mod text;
 mod typing;

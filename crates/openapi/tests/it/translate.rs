@@ -1,5 +1,9 @@
 //! Descriptions become models: what is said of requests and answers, what is noted, what is refused.
 
+mod pattern;
+mod text;
+mod wrong_method;
+
 use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
 
 const LIBRARY: &str = include_str!("library.yaml");

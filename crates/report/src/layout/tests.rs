@@ -1,5 +1,6 @@
 //! The promises of the layout, held against random graphs.
 
+use ioxide_test_support::test_count;
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
@@ -121,7 +122,7 @@ fn passes_no_foreign_box(layout: &GraphLayout, id: EdgeId, route: &EdgeRoute) ->
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(test_count("IOXIDE_GRAPHS", 100, 400) as u32))]
 
     #[test]
     fn any_graph_is_drawn_as_promised(boxes in arb_boxes(), direction in arb_direction()) {

@@ -48,6 +48,8 @@ impl RunPlanner {
                 break;
             }
             left = left.saturating_sub(inputs.len());
+            // Operations of one burst happen at once; their order here is one of those that are possible, and only
+            // guides what is planned next.
             for input in inputs {
                 belief = advance(&mut space, belief, input);
             }
@@ -64,6 +66,7 @@ fn advance(space: &mut StateSpace<'_, '_>, belief: BeliefId, input: &Label) -> B
     let Some(output) = space.allowed_answers(belief, input).into_iter().next() else { return belief };
     let class = space.intern_class(OperationClass { input: input.clone(), output: Some(output) });
     match space.step(belief, class) {
+        // A belief without states would plan nothing more: the plan goes on as if the operation had not been.
         BeliefId::EMPTY | BeliefId::UNSPECIFIED => belief,
         next => next,
     }

@@ -9,8 +9,8 @@ use ioxide_model::term::{Term, TermPool, VarId};
 
 /// An enumeration of the partitions: all equal first, all different last.
 #[derive(Debug)]
-pub(super) struct Patterns {
-    vars: Vec<VarId>,
+pub struct Patterns {
+    pub vars: Vec<VarId>,
     sorts: Vec<Sort>,
     /// The block of each variable; `None` before the first partition.
     blocks: Option<Vec<usize>>,
@@ -19,7 +19,7 @@ pub(super) struct Patterns {
 
 impl Patterns {
     /// Makes the enumeration for `vars`, before its first pattern.
-    pub(super) fn new(pool: &TermPool, vars: &[VarId]) -> Self {
+    pub fn new(pool: &TermPool, vars: &[VarId]) -> Self {
         let sorts = vars.iter().map(|&var| pool.var_info(var).sort.base()).collect();
         Self { vars: vars.to_vec(), sorts, blocks: None, done: false }
     }

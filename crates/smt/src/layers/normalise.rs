@@ -72,22 +72,3 @@ pub(crate) fn complete_valuation(pool: &TermPool, vars: &[VarId], valuation: &Va
         |var| valuation.get(var).cloned().unwrap_or_else(|| pool.default_value(pool.var_info(var).sort));
     vars.iter().map(|&var| (var, value(var))).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::solver::{NoSolver, UnknownReason};
-    use ioxide_model::sort::Sort;
-
-    #[test]
-    fn plain_lists_need_no_solver() {
-        let mut pool = TermPool::new();
-        let (_, s) = pool.declare_term("s", Sort::Str);
-        let text = pool.value(ioxide_model::value::Value::str("a"));
-        let (same, other) = (pool.eq(s, text), pool.ne(s, text));
-        let mut solver = NormaliseLayer::new(NoSolver);
-        assert_eq!(solver.check(&mut pool, &[]), SolverAnswer::Sat(Valuation::new()));
-        assert_eq!(solver.check(&mut pool, &[same, other]), SolverAnswer::Unsat);
-        assert_eq!(solver.check(&mut pool, &[same]), SolverAnswer::Unknown(UnknownReason::NoSolver));
-    }
-}

@@ -89,7 +89,7 @@ pub fn write_value(pool: &TermPool, value: &Value, out: &mut String) -> Result<(
 }
 
 /// Returns a string for SMT-LIB without its quotes; all but plain characters are written as `\u{…}`.
-pub(crate) fn escape_string(text: &str) -> Result<String, SmtInexpressible> {
+pub fn escape_string(text: &str) -> Result<String, SmtInexpressible> {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -446,47 +446,4 @@ fn domain_constraints(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
 
 fn conjunction_text(parts: &[String]) -> String {
     if let [only] = parts { only.clone() } else { format!("(and {})", parts.join(" ")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shared_subterm_is_written_once() {
-        let mut pool = TermPool::new();
-        let (_, x) = pool.declare_term("x", Sort::Range { lo: -1, hi: 9 });
-        let (_, y) = pool.declare_term("y", Sort::Int);
-        let sum = pool.add2(x, y);
-        let (square, two) = (pool.mul2(sum, sum), pool.int(2));
-        let fact = pool.lt(two, square);
-        insta::assert_snapshot!(write_script(&pool, &[fact]).expect("plain"), @r"
-        (set-option :produce-models true)
-        (set-logic ALL)
-        (declare-const x!0 Int)
-        (assert (<= (- 1) x!0 9))
-        (declare-const y!1 Int)
-        (assert (let ((s0!2 (+ x!0 y!1))) (< 2 (* s0!2 s0!2))))
-        (check-sat)
-        (get-model)
-        ");
-    }
-
-    #[test]
-    fn division_says_what_happens_at_zero() {
-        let mut pool = TermPool::new();
-        let (_, x) = pool.declare_term("x", Sort::Int);
-        let (_, y) = pool.declare_term("y", Sort::Int);
-        let (quotient, rest) = (pool.div(x, y), pool.rem(x, y));
-        let fact = pool.eq(quotient, rest);
-        let mut out = String::new();
-        write_term(&pool, fact, &mut out).expect("plain");
-        assert_eq!(out, "(= (ite (= y!1 0) 0 (div x!0 y!1)) (ite (= y!1 0) x!0 (mod x!0 y!1)))");
-    }
-
-    #[test]
-    fn strings_are_escaped() {
-        assert_eq!(escape_string("a\\\"é\n"), Ok(r"a\u{5c}\u{22}\u{e9}\u{a}".into()));
-        assert!(escape_string("\u{10FFFF}").is_err());
-    }
 }

@@ -18,7 +18,7 @@ const REPEAT_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The owner of the watching thread, which starts with the first question.
 #[derive(Debug)]
-pub(super) struct Watchdog {
+pub struct Watchdog {
     shared: Arc<SharedWatch>,
     started: bool,
 }
@@ -48,13 +48,13 @@ struct WatchState {
 
 /// A running check; ends with [`disarm`](Self::disarm).
 #[must_use = "an armed watchdog must be disarmed before values are read"]
-pub(super) struct WatchedCheck<'w> {
+pub struct WatchedCheck<'w> {
     shared: &'w SharedWatch,
 }
 
 impl Watchdog {
     /// A watchdog without a context to watch.
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         let state = WatchState {
             target: None,
             is_running: false,
@@ -76,7 +76,7 @@ impl Watchdog {
     }
 
     /// Starts a check that is interrupted after `wall`.
-    pub(super) fn arm(&mut self, wall: Duration) -> WatchedCheck<'_> {
+    pub fn arm(&mut self, wall: Duration) -> WatchedCheck<'_> {
         self.start_thread();
         let now = Instant::now();
         // A limit beyond the clock's range is no limit.
@@ -95,7 +95,7 @@ impl Watchdog {
     }
 
     /// Returns a handle that ends the running check now, if there is one.
-    pub(super) fn stopper(&self) -> Stopper {
+    pub fn stopper(&self) -> Stopper {
         let shared = Arc::clone(&self.shared);
         Box::new(move || {
             let mut state = shared.lock();
@@ -130,7 +130,7 @@ impl Drop for Watchdog {
 
 impl SharedWatch {
     /// Locks the state; a thread that panicked leaves it usable.
-    fn lock(&self) -> MutexGuard<'_, WatchState> {
+    pub fn lock(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -166,38 +166,16 @@ impl WatchState {
 }
 
 impl WatchedCheck<'_> {
+    /// Returns whether the check was interrupted.
+    pub fn is_interrupted(&self) -> bool {
+        self.shared.lock().fired.is_some()
+    }
+
     /// Ends the check and returns the reason if it was interrupted.
-    pub(super) fn disarm(self) -> Option<UnknownReason> {
+    pub fn disarm(self) -> Option<UnknownReason> {
         let mut state = self.shared.lock();
         state.is_running = false;
         state.deadline = None;
         state.fired.take()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The time within which the thread has surely noticed.
-    const SOON: Duration = Duration::from_secs(20);
-
-    #[test]
-    fn a_stopper_ends_a_check_with_any_limit() {
-        for limit in [Duration::MAX, Duration::from_secs(3600)] {
-            let mut watchdog = Watchdog::new();
-            let stop = watchdog.stopper();
-            // Nothing runs: there is nothing to stop, and the next check is not stopped in advance.
-            stop();
-            let running = watchdog.arm(limit);
-            assert_eq!(running.disarm(), None, "{limit:?}");
-            let running = watchdog.arm(limit);
-            stop();
-            let end = Instant::now() + SOON;
-            while running.shared.lock().fired.is_none() && Instant::now() < end {
-                thread::sleep(Duration::from_millis(1));
-            }
-            assert_eq!(running.disarm(), Some(UnknownReason::Interrupted), "{limit:?}");
-        }
     }
 }

@@ -97,9 +97,12 @@ impl<'p, 's> RegionPass<'p, 's> {
         if !product.is_timed() || !is_wanted {
             return None;
         }
+        // With a unit of which all constants are multiples, guards change at whole and half numbers only.
         let unit = common_unit(cx, [product.imp.sts, product.spec.sts])?;
         let [imp, spec] = product.limits.all()?;
         let (imp, spec) = (in_units(&imp, &unit)?, in_units(&spec, &unit)?);
+        // Labels have the gates of the specification on both sides, so that equal labels have equal numbers. A gate
+        // that the implementation lacks is one that it never uses.
         let ours: Vec<(GateId, GateId)> =
             product.ports.iter().filter_map(|port| Some((port.spec, port.imp?))).collect();
         let theirs = product.ports.iter().map(|port| (port.spec, port.spec));

@@ -78,7 +78,7 @@ impl CampaignObserver for WatchedCampaign {
 }
 
 /// Returns the progress line of a campaign; the rate and the time left count only units done since it was continued.
-fn progress_line(tally: &CampaignTally, before: u64, count: u64, elapsed: Duration) -> String {
+pub fn progress_line(tally: &CampaignTally, before: u64, count: u64, elapsed: Duration) -> String {
     let now = tally.done.saturating_sub(before);
     let rate = now as f64 / elapsed.as_secs_f64().max(0.001);
     let left = (tally.open + tally.running) as f64 / rate.max(1e-9);
@@ -87,18 +87,4 @@ fn progress_line(tally: &CampaignTally, before: u64, count: u64, elapsed: Durati
         "{} of {count} units done, {} running, {} failed, {} retried, {rate:.1} units/s, {left}",
         tally.done, tally.running, tally.aside, tally.retried
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_has_all_that_people_ask_for() {
-        let tally = CampaignTally { done: 30, running: 10, open: 60, aside: 1, retried: 2, failed: 3 };
-        assert_eq!(
-            progress_line(&tally, 10, 101, Duration::from_secs(10)),
-            "30 of 101 units done, 10 running, 1 failed, 2 retried, 2.0 units/s, 35 s left"
-        );
-    }
 }

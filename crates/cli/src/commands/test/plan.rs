@@ -19,10 +19,10 @@ const MIN_SHARE: u64 = 5;
 /// The work that a tester had planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanProgress {
-    done: u64,
-    planned: u64,
+    pub done: u64,
+    pub planned: u64,
     /// The word for the units, in the plural.
-    unit: &'static str,
+    pub unit: &'static str,
 }
 
 impl PlanProgress {
@@ -43,7 +43,7 @@ impl PlanProgress {
 
     /// Returns the time that should finish the plan if it goes on as in the first `limit`, rounded up to two digits of
     /// seconds; `None` if too little was done to say.
-    fn time_to_finish(&self, limit: Duration) -> Option<Duration> {
+    pub fn time_to_finish(&self, limit: Duration) -> Option<Duration> {
         let is_telling =
             self.done > 0 && self.done.saturating_mul(100) >= self.planned.saturating_mul(MIN_SHARE);
         if !is_telling || self.done >= self.planned {
@@ -100,22 +100,4 @@ fn transitions(sts: &Sts, outcome: &CampaignOutcome) -> (u64, u64) {
         outcome.coverage.covered_switches().filter(|&id| sts.is_seen(&sts.switches[id])).count() as u64;
     let all = sts.switches.iter().filter(|switch| sts.is_seen(switch)).count() as u64;
     (seen, switches.and_then(|count| count.total).map_or(all, |total| total as u64).max(seen))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_to_finish_grows_with_what_is_left_and_is_silent_where_little_is_known() {
-        let minute = Duration::from_secs(60);
-        let plan = |done, planned| PlanProgress { done, planned, unit: "steps" };
-        let seconds = |done, planned| plan(done, planned).time_to_finish(minute).map(|time| time.as_secs());
-        assert_eq!(seconds(5_310, 10_000), Some(120), "60 * 10000 / 5310 = 113, rounded up");
-        assert_eq!(seconds(9_999, 10_000), Some(61));
-        assert_eq!(seconds(10, 100), Some(600));
-        assert_eq!(seconds(499, 10_000), None, "too little to say");
-        assert_eq!((seconds(0, 0), seconds(100, 100)), (None, None));
-        assert_eq!(seconds(u64::MAX, u64::MAX), None);
-    }
 }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ioxide_test_support::is_full_run;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -114,7 +115,7 @@ fn kill_worker(driver: &Child) -> bool {
 #[cfg(unix)]
 #[test]
 fn workers_that_are_killed_are_replaced() {
-    let run = runs("800");
+    let run = runs(if is_full_run() { "800" } else { "400" });
     let (_dir, file, out) = plan(&run, "workers = 2\nbatch = \"1s\"\n");
     let mut command = program(&["campaign", path(&file)]);
     let mut driver = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");

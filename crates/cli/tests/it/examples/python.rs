@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use ioxide_test_support::has_program;
+use ioxide_test_support::{has_program, python_cache};
 
 use crate::program::root;
 
@@ -14,7 +14,7 @@ fn test_adder(flags: &str) -> Output {
         .args(["--sut", &format!("stdio:python3 examples/python/adder.py {flags}")])
         .current_dir(root())
         .env("PYTHONPATH", "sdk/python")
-        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .envs(python_cache())
         .output()
         .expect("the program runs")
 }
@@ -59,7 +59,7 @@ fn the_tests_of_the_package_pass() {
         let output = Command::new(find_python())
             .args(["-m", "unittest"])
             .current_dir(root().join("sdk/python"))
-            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .envs(python_cache())
             .env("IOXIDE", env!("CARGO_BIN_EXE_ioxide"))
             .output()
             .expect("python3 runs");

@@ -141,6 +141,7 @@ impl<'s> RegionSide<'s> {
     pub fn initial_members(&mut self, met: &mut MetMessages<'_>) -> Result<Vec<MemberId>, RegionStop> {
         let mut all = vec![Valuation::new()];
         for var in &self.sts.vars {
+            // An initial value needs no variables; one that cannot be evaluated without them ends the search.
             let values = match var.init {
                 Some(term) => {
                     vec![met.pool.eval(term, &Valuation::new()).map_err(|_| RegionStop::Impossible)?]
@@ -159,6 +160,7 @@ impl<'s> RegionSide<'s> {
             };
             all = all.iter().flat_map(|known| values.iter().map(move |value| with(known, value))).collect();
         }
+        // All clocks begin at 0, at an instant that is now: nothing has to be remembered before.
         let clocks = vec![RESET; self.sts.clocks.len()];
         let mut found = Vec::with_capacity(all.len());
         for values in all {
@@ -221,6 +223,8 @@ impl<'s> RegionSide<'s> {
             return Ok(known.clone());
         }
         let cell = self.cell_of(at);
+        // The targets belong to the cell, which forgets fractions; the positions come from the member, so the clocks
+        // that the step does not reset keep their order.
         let targets = self.answers(met, cell, label)?;
         let found = self.enter_targets(met, at, &targets)?;
         self.after_label.insert((at, label), found.clone());
@@ -254,6 +258,7 @@ impl<'s> RegionSide<'s> {
         met: &mut MetMessages<'_>,
         at: MemberId,
     ) -> Result<Option<MemberId>, RegionStop> {
+        // Marks are ordered by their fractions. The instant that was now has just passed, so its fraction is the least.
         let clocks = mark_now(&self.members.get(at).clocks);
         self.wait_until(met, at, clocks)
     }
@@ -299,6 +304,7 @@ impl<'s> RegionSide<'s> {
         }
         let mut member = self.members.get(at).clone();
         let (clocks, fractions) = forget_mark(&member.clocks, mark);
+        // Two members that only the mark told apart become equal here, and get the same number.
         member.clocks = settle(clocks, &self.limits);
         let found = (self.members.number_of(member), fractions);
         self.without_mark.insert((at, mark), found);
@@ -347,11 +353,13 @@ impl<'s> RegionSide<'s> {
         let loc = self.states.get(state).loc;
         let first = self.sts.vars.len();
         for (at, clock) in clocks.iter_mut().enumerate() {
+            // A clock that is reset before it is read again has any value: one position stands for all of them.
             if !self.system.is_live(loc, first + at) {
                 *clock = ClockPosition::Beyond;
             }
         }
         let clocks = settle(clocks, &self.limits);
+        // What can still happen does not depend on marks, so it is computed once for all ways to remember instants.
         let rested = !self.prospects(met, state, forget_all_marks(&clocks))?.acts;
         Ok(self.members.number_of(Member { state, clocks, rested }))
     }
@@ -369,6 +377,7 @@ impl<'s> RegionSide<'s> {
         // Forwards until everything is known or nothing changes any more, then backwards: what is possible later is
         // possible before.
         while let Some(clocks) = next {
+            // Known positions have known successors, since both are inserted by the loop below.
             if let Some(&known) = self.prospects.get(&(state, clocks.clone())) {
                 later = known;
                 break;
@@ -392,6 +401,8 @@ impl<'s> RegionSide<'s> {
     }
 
     fn number_cell(&mut self, state: usize, clocks: &[ClockPosition]) -> usize {
+        // Guards compare single clocks with constants, so they have one value within a region and do not even see the
+        // order of fractions: the cell drops it, and far fewer guards are evaluated.
         let clocks = clocks.iter().zip(&self.limits).map(|(&clock, &limit)| half_units(clock, limit));
         self.cells.number_of(Cell { state, clocks: clocks.collect() })
     }
@@ -404,6 +415,7 @@ impl<'s> RegionSide<'s> {
             }
         }
         for clock in &self.sts.clocks {
+            // The clocks are in the cell; in the state they would tell equal states apart.
             values.remove(clock.var);
         }
         self.states.number_of(DataState { loc, values })
@@ -430,6 +442,8 @@ impl<'s> RegionSide<'s> {
     ) -> Result<CellTarget, RegionStop> {
         let after = concrete::successor(met.pool, self.sts, state, switch, values)
             .map_err(|_| RegionStop::Impossible)?;
+        // A step sets a clock to 0 or leaves it alone. In the middle of a cell no clock is 0 unless the cell says so,
+        // so the value afterwards tells which of the two it was.
         let is_zero = |clock| matches!(after.values.get(clock), Some(Value::Real(value)) if value.is_zero());
         let zero = self.sts.clocks.iter().map(|clock| is_zero(clock.var)).collect();
         Ok(CellTarget { state: self.number_state(met, after.loc, after.values), zero })
@@ -458,6 +472,8 @@ impl<'s> RegionSide<'s> {
                     found.internal.push(self.target(met, &state, switch, &values)?);
                     continue;
                 }
+                // A message that the specification has no gate for cannot be compared with it here: another search
+                // tells of it.
                 let gate = *self.outside.get(&switch.gate).ok_or(RegionStop::Impossible)?;
                 if kind == GateKind::Output {
                     let target = self.target(met, &state, switch, &values)?;

@@ -64,6 +64,7 @@ pub(super) fn settle(mut clocks: ClockPositions, limits: &[u16]) -> ClockPositio
     let before = clocks.clone();
     for clock in &mut clocks {
         if let Within { slot, rank, .. } = clock {
+            // Ranks are compared with those before, not with ranks that are already changed: hence the copy.
             *rank = if slot.is_multiple_of(2) { 0 } else { count_ranks(&before, *slot, *rank) };
         }
     }
@@ -95,6 +96,7 @@ pub(super) fn is_occupied(clocks: &[ClockPosition], slot: u16) -> bool {
 /// Returns the positions a moment later, when the instant that was now is the first mark.
 pub(super) fn mark_now(clocks: &[ClockPosition]) -> ClockPositions {
     let shifted = |clock: &ClockPosition| match *clock {
+        // Slot 0 becomes that of mark 1, and every mark its successor.
         Within { whole, slot, rank } => Within { whole, slot: slot + 2, rank },
         Beyond => Beyond,
     };
@@ -113,6 +115,8 @@ pub(super) fn step_between_marks(clocks: &[ClockPosition], marks: u16) -> Option
         };
         return Some(clocks.iter().map(passed).collect());
     }
+    // The clocks with the greatest fraction become whole first, all at once; clocks at or before the last mark are
+    // later.
     let last = last_slot(marks);
     let greatest = count_fractions(clocks, last).checked_sub(1)?;
     let wrapped = |clock: &ClockPosition| match *clock {
@@ -146,6 +150,8 @@ pub(super) fn forget_mark(clocks: &[ClockPosition], mark: u16) -> (ClockPosition
     let before = count_fractions(clocks, slot_of - 1);
     let at = u16::from(is_occupied(clocks, slot_of));
     let joined = |clock: &ClockPosition| match *clock {
+        // The slots before and after the mark become one: ranks go on from those before, with the mark's own fraction
+        // between.
         Within { whole, slot, .. } if slot == slot_of => Within { whole, slot: slot_of - 1, rank: before },
         Within { whole, slot, rank } if slot == slot_of + 1 => {
             Within { whole, slot: slot_of - 1, rank: before + at + rank }
@@ -164,5 +170,6 @@ pub(super) fn forget_all_marks(clocks: &[ClockPosition]) -> ClockPositions {
         Beyond => 0,
     });
     let last_mark = last_mark.max().unwrap_or(0);
+    // A mark behind the last clock tells nothing, so only as many as the clocks can show are forgotten.
     (1..=last_mark).rev().fold(clocks.to_vec(), |clocks, mark| forget_mark(&clocks, mark).0)
 }

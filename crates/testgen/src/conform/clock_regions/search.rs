@@ -154,6 +154,7 @@ impl<'s> RegionSearch<'s> {
         (steps, max_depth): (usize, u32),
         stop: StopSearch<'_>,
     ) -> RegionEnd {
+        // The limit counts from the beginning: a turn continues what the turns before have spent.
         self.limit = steps;
         let started = if self.nodes.is_empty() { self.start(pool) } else { Ok(()) };
         if let Err(stopped) = started {
@@ -199,6 +200,7 @@ impl<'s> RegionSearch<'s> {
         let met = &mut MetMessages { pool, labels: &mut self.labels };
         let imp = self.imp.initial_members(met)?;
         let spec = self.spec.initial_members(met)?;
+        // One belief for all initial states of the implementation: the tester does not see which of them it is in.
         let spec = self.close_now(pool, spec)?;
         for imp in imp {
             self.reach(RegionPair { imp, spec: spec.clone(), marks: 0, is_between: false }, None);
@@ -215,6 +217,13 @@ impl<'s> RegionSearch<'s> {
         }
         let is_observed = parent.is_some_and(|(_, step)| step.is_observed());
         let depth = parent.map_or(0, |(at, _)| self.nodes[at].depth) + u32::from(is_observed);
+        debug_assert_eq!(
+            depth,
+            self.effort.depth + u32::from(is_observed),
+            "only pairs of this depth are explored"
+        );
+        // Invariant: `here` has pairs of the depth of the search, `next` those of one label more. Internal steps and
+        // the passing of time are no labels, so they stay at this depth.
         let open = if is_observed { &mut self.next } else { &mut self.here };
         open.push(self.nodes.len());
         self.nodes.push(RegionNode { pair, depth, parent, forgotten });
@@ -232,6 +241,7 @@ impl<'s> RegionSearch<'s> {
     }
 
     fn expand(&mut self, pool: &TermPool, at: usize) -> Result<(), ExpandEnd> {
+        // Outputs and silence first: these can be differences, and then nothing else has to be computed.
         let pair = self.nodes[at].pair.clone();
         self.expand_outputs(pool, at, &pair)?;
         self.expand_silence(at, &pair)?;
@@ -262,6 +272,7 @@ impl<'s> RegionSearch<'s> {
         if !self.imp.is_rested(pair.imp) {
             return Ok(());
         }
+        // A filtered belief keeps its order, and stays closed: whoever was quiescent makes no internal step.
         let spec: RegionBelief = pair.spec.iter().copied().filter(|&it| self.spec.is_rested(it)).collect();
         if spec.is_empty() {
             return Err(ExpandEnd::Difference(RegionStep::Silence));
@@ -276,6 +287,7 @@ impl<'s> RegionSearch<'s> {
         for &member in pair.spec.iter() {
             self.spec.collect_inputs(met, member, &mut inputs)?;
         }
+        // Only inputs that the specification mentions count: after others anything is allowed.
         inputs.sort_unstable();
         inputs.dedup();
         for label in inputs {
@@ -361,6 +373,7 @@ impl<'s> RegionSearch<'s> {
             spec.extend(self.spec.at_last_mark(met, member, pair.marks)?);
         }
         let spec = self.close_now(pool, spec)?;
+        // The last mark is now, which is slot 0: one mark less, and the others keep their numbers.
         let later = RegionPair { imp, spec, marks: pair.marks - 1, is_between: false };
         self.reach_later(at, RegionStep::PassToMark, later)
     }
@@ -438,6 +451,7 @@ impl<'s> RegionSearch<'s> {
     /// state of the specification it may be in all others that differ from it in their order with the mark only.
     fn forget_marks(&mut self, mut pair: RegionPair) -> (RegionPair, Vec<u16>) {
         let mut forgotten = Vec::new();
+        // From the last to the first, so that the numbers of the marks still to be looked at do not change.
         for mark in (1..=pair.marks).rev() {
             if self.imp.has_clock_at_mark(pair.imp, mark) {
                 continue;
@@ -457,7 +471,9 @@ impl<'s> RegionSearch<'s> {
         for &member in spec.iter() {
             self.spent += 1;
             let (joined, fractions) = self.spec.without_mark(member, mark);
-            // The mark may be at any of the fractions, between two of them, or before or after all.
+            // Exact only if the belief has the joined state with *every* place of the mark: then the mark says nothing.
+            // `n` fractions leave `n` places at them and `n + 1` around them. The mark may be at any of the fractions,
+            // between two of them, or before or after all.
             counts.entry(joined).or_insert((0, 2 * u32::from(fractions) + 1)).0 += 1;
         }
         if counts.values().any(|(found, all)| found != all) {

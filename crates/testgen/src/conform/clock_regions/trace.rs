@@ -66,6 +66,7 @@ pub(super) fn trace_along(path: &[(RegionStep, &[u16])], labels: &Numbered<Label
             found.extend(delay(&mut times, unit));
             found.push(label);
         }
+        // In the order in which the search forgot them: each number counts the marks that were left then.
         for &mark in *forgotten {
             times.marks.remove(usize::from(mark) - 1);
         }

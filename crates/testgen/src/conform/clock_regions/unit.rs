@@ -30,6 +30,7 @@ fn unit_in(cx: &mut Ctx<'_>, guard: Term, clock: VarId, mut unit: Rational) -> O
         let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = *cx.pool.node(term) else {
             continue;
         };
+        // A comparison without the clock does not change while time passes.
         if !cx.pool.mentions(term, clock) {
             continue;
         }

@@ -64,6 +64,7 @@ impl ReachedBeliefs {
     ) -> Option<Vec<Label>> {
         let goals: Vec<GoalDistance> = changes
             .iter()
+            // Both guards are goals: a change matters where one of them is true and the other is not.
             .flat_map(|change| [&spec.switches[change.id], change.after])
             .map(|switch| GoalDistance::new(pool, spec, switch))
             .collect();
@@ -91,6 +92,7 @@ impl GoalDistance {
     fn new(pool: &TermPool, spec: &Sts, switch: &Switch) -> Self {
         let mut conjuncts = pool.conjuncts(switch.guard);
         let fields = &spec.gates[switch.gate].fields;
+        // A message may have any fields, so what depends on them says nothing about the distance of a state.
         conjuncts.retain(|&term| !pool.free_vars(term).iter().any(|var| fields.contains(var)));
         let mut switches_to = IndexVec::from_elem(usize::MAX, spec.locations.len());
         switches_to[switch.source] = 0;
@@ -140,6 +142,8 @@ impl GuidedSearch<'_, '_> {
         let of_goal = |goal: &GoalDistance| {
             states.iter().map(|state| goal.of(self.pool, state)).min().unwrap_or(usize::MAX)
         };
+        // The nearest state counts: the tester does not see which of the states it is in, but one in which the change
+        // matters is enough.
         self.goals.iter().map(of_goal).min().unwrap_or(usize::MAX)
     }
 
@@ -168,6 +172,7 @@ impl GuidedSearch<'_, '_> {
                 return Ok(None);
             }
             let none = OpenValues::new();
+            // The tester chooses inputs, the specification outputs: a trace of it may have either.
             let outputs = self.side.reactions(self.pool, &mut self.labels, &states, &none)?;
             for (label, to) in outputs {
                 self.enter(to, Ok((at, label)), depth + 1);
@@ -183,6 +188,7 @@ impl GuidedSearch<'_, '_> {
     fn trace_to(&self, reached: &ReachedBeliefs, at: usize) -> Vec<Label> {
         let mut steps = Vec::new();
         let mut at = at;
+        // The steps come backwards; the trace to the seed is known forwards.
         let seed = loop {
             match self.nodes[at].parent {
                 Ok((parent, label)) => {

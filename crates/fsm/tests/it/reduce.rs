@@ -1,17 +1,24 @@
 //! The machines and tables of the thesis, and random reductions.
 
+mod system;
+
 use ioxide_model::index::Idx;
 use ioxide_test_support::is_full_run;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::adaptive::{AdaptiveCounting, TestedWord};
-use super::*;
-use crate::mealy::{InputId, MachineNames, OutputId, StateId};
-use crate::nfsm::Nfsm;
-use crate::product::{align_names, reduction_witness};
-use crate::read;
-use crate::word::{compare_shortlex, show_io, show_word};
+use ioxide_fsm::error::MachineRefusal;
+use ioxide_fsm::mealy::{InputId, MachineNames, OutputId, StateId};
+use ioxide_fsm::nfsm::{Nfsm, Observable};
+use ioxide_fsm::product::{align_names, reduction_witness};
+use ioxide_fsm::read;
+use ioxide_fsm::reduce::adaptive::{AdaptiveCounting, TestedWord};
+use ioxide_fsm::reduce::{
+    AdaptiveCase, BoundedResponse, CountingPlan, CountingVariant, LiveMachine, PlayedMachine, RDistinguish,
+    ReductionVerdict, Repeated, characterising_cases, deterministic_cover, nonadaptive_words,
+    on_demand_counting, preset_counting, state_counting, walk_through,
+};
+use ioxide_fsm::word::{IoWord, Word, compare_shortlex, show_io, show_word};
 
 fn machine(rows: &str) -> Observable {
     let text: Vec<&str> = rows.split(',').collect();

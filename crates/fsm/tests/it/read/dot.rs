@@ -1,6 +1,7 @@
 //! Tests of the machines read from DOT texts, and of the places where texts are refused.
 
-use super::*;
+use ioxide_fsm::read::dot::split_label;
+use ioxide_fsm::read::read_dot;
 
 #[track_caller]
 fn check(text: &str, initial: &str, rows: &[&str]) {

@@ -1,18 +1,20 @@
 //! Every method against the checker, small machines and mutants.
 
+mod grow;
+mod identify;
+
 use ioxide_model::index::Idx;
 use ioxide_test_support::is_full_run;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::wp::wp_suite;
-use super::*;
-use crate::complete::{CompletenessAnswer, check_suite};
-use crate::cover::state_cover;
-use crate::distinguish::SeparatingWords;
-use crate::mealy::{Mealy, StateId};
-use crate::product;
-use crate::word::without_prefixes;
+use ioxide_fsm::complete::{CompletenessAnswer, check_suite};
+use ioxide_fsm::cover::state_cover;
+use ioxide_fsm::distinguish::SeparatingWords;
+use ioxide_fsm::mealy::{InputId, Mealy, StateId, SuiteModel};
+use ioxide_fsm::product;
+use ioxide_fsm::suite::{SuiteMethod, SuiteSize, UnknownMethod, WordSuite, hsi_suite, w_suite};
+use ioxide_fsm::word::{Word, without_prefixes};
 
 fn random_machine(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: usize) -> Mealy {
     let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..outputs)));
@@ -127,9 +129,9 @@ fn every_suite_kills_every_mutant() {
 
 #[test]
 fn a_lazy_suite_is_its_formula() {
-    use crate::cover::state_cover;
-    use crate::distinguish::{SplittingTree, WordCosts, characterising_set, harmonised_identifiers};
-    use crate::word::words_up_to;
+    use ioxide_fsm::cover::state_cover;
+    use ioxide_fsm::distinguish::{SplittingTree, WordCosts, characterising_set, harmonised_identifiers};
+    use ioxide_fsm::word::words_up_to;
     for spec in random_specs(11, 6, 3, 2).take(10) {
         for extra in 0..2 {
             let cover = state_cover(&spec);
@@ -155,8 +157,8 @@ fn a_lazy_suite_is_its_formula() {
 
 #[test]
 fn identifiers_and_trees_separate_all_states() {
-    use crate::cover::state_cover;
-    use crate::distinguish::{
+    use ioxide_fsm::cover::state_cover;
+    use ioxide_fsm::distinguish::{
         SeparatingWords, SplittingTree, WordCosts, characterising_set, harmonised_identifiers,
     };
     for spec in random_specs(12, 9, 2, 2).take(30) {
@@ -251,7 +253,7 @@ fn the_suites_of_wp_are_seldom_larger_than_those_of_the_textbook() {
         for extra in 0..=1 {
             let (mut ours, mut theirs, mut larger) = (0, 0, 0);
             for spec in random_specs(11, states, inputs, outputs).take(share) {
-                let (size, textbook) = (wp_suite(&spec, extra).measure(), textbook_wp(&spec, extra));
+                let (size, textbook) = (SuiteMethod::Wp.suite(&spec, extra).measure(), textbook_wp(&spec, extra));
                 let costs = [size, textbook].map(|size| size.symbols + size.tests);
                 larger += usize::from(costs[0] * 100 > costs[1] * 102);
                 ours += costs[0];

@@ -1,8 +1,18 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+//! Tests of `copies`.
 
-use super::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use ioxide_model::label::Label;
+
+use ioxide_learn::copies::{
+    ANSWER_GRACE, PoolGuard, QuestionPlace, QuestionQueue, TakenQuestion, WorkerAnswer, WorkerPool,
+    WorkerQuestion,
+};
+use ioxide_learn::system::{CopyLost, MessageSystem};
 
 /// A question that names its answer, and knows whether the copy has taken one.
 #[derive(Clone)]

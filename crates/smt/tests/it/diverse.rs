@@ -1,8 +1,16 @@
-use super::*;
-use crate::layers::witness::WitnessLayer;
-use crate::solver::SolverLimits;
-use crate::stack::{SolverConfig, build_stack};
-use crate::{brute::BruteSolver, z3};
+//! Tests of `diverse`.
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+
+use ioxide_smt::brute::BruteSolver;
+use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
+use ioxide_smt::layers::witness::WitnessLayer;
+use ioxide_smt::solver::SolverLimits;
+use ioxide_smt::stack::{SolverConfig, build_stack};
+use ioxide_smt::z3;
 
 /// Six numbers in 0..=1000 with one equation, one disequation and one disjunction.
 fn mixed(pool: &mut TermPool) -> (Vec<Term>, Vec<VarId>) {

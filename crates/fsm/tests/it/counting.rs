@@ -1,9 +1,12 @@
 //! Suites of partial machines against all systems of their fault domain.
 
+use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::*;
+use ioxide_fsm::counting::{SuiteTooLarge, counting_suite};
+use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
+use ioxide_fsm::word::Word;
 
 const LIMIT: usize = 1_000_000;
 

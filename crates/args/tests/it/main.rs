@@ -1,0 +1,4 @@
+//! Tests of the command line: its help, and how it reads values.
+
+mod duration;
+mod help;

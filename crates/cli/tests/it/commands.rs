@@ -1,0 +1,7 @@
+//! Tests of `commands`.
+
+mod campaign;
+mod demo;
+mod init;
+mod learn;
+mod test;

@@ -1,0 +1,3 @@
+//! Tests of `commands::demo`.
+
+mod server;

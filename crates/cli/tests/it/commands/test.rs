@@ -1,0 +1,3 @@
+//! Tests of `commands::test`.
+
+mod plan;

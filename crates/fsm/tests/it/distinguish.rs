@@ -1,0 +1,4 @@
+//! Tests of `distinguish`.
+
+mod improve;
+mod refine;

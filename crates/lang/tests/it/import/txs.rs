@@ -1,0 +1,3 @@
+//! Tests of `import::txs`.
+
+mod circles;

@@ -1,0 +1,4 @@
+//! Tests of `data`.
+
+mod halving;
+mod values;

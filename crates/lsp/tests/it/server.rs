@@ -1,0 +1,3 @@
+//! Tests of `server`.
+
+mod uri;

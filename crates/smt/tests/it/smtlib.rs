@@ -1,0 +1,5 @@
+//! Tests of `smtlib`.
+
+mod data_types;
+mod read;
+mod write;

@@ -1,0 +1,4 @@
+//! Tests of `z3`.
+
+mod locate;
+mod watchdog;
