@@ -318,7 +318,7 @@ fn names_in_backquotes_may_be_anything() {
         emit `a.1`
     }
 
-    purpose o: `x+2`, `first-step`
+    purpose o: `first-step`, `x+2`
     purpose p: `first-step`
     purpose q: reach `not yet` when `last one` == c
 
