@@ -4,3 +4,4 @@ mod random;
 mod register;
 mod session;
 mod settle;
+mod timed;
