@@ -95,7 +95,7 @@ pub struct LearnArgs {
     #[arg(long, requires = "sut", conflicts_with_all = ["closed"])]
     pub data: bool,
     /// Also learns timeouts: which messages come without an input, and when. The model gets clocks.
-    #[arg(long, requires = "sut", conflicts_with_all = ["data", "reference", "from", "session", "one_answer"])]
+    #[arg(long, requires = "sut", conflicts_with_all = ["data", "reference", "from", "session"])]
     pub time: bool,
     /// With `--time`: how long to wait for a message without an input, in milliseconds.
     #[arg(

@@ -22,7 +22,7 @@ use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{LearnError, LearningEffort, SystemObserver};
 use ioxide_learn::oracle::{HypothesisTest, LearningStage, OracleSuites, learn};
-use ioxide_learn::passive::merge_runs;
+use ioxide_learn::passive::{MergeOrder, merge_runs_by};
 use ioxide_learn::played::PlayedMealy;
 use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
@@ -92,8 +92,9 @@ struct LearnRow {
     until_right: Vec<LearnTrial>,
     /// The number of seeds with which the machine was not found.
     missed: usize,
-    /// The numbers of recorded runs, and the share of unseen ones that the machine made from them explains.
-    passive: Vec<(usize, f64)>,
+    /// The numbers of recorded runs, and the shares of unseen ones that the machines made from them explain: ours, and
+    /// that of RPNI.
+    passive: Vec<(usize, [f64; 2])>,
 }
 
 #[derive(Clone, Copy)]
@@ -113,7 +114,7 @@ impl LearnRow {
         }
         let missed = usize::try_from(seeds).unwrap_or(usize::MAX) - until_right.len();
         let (states, inputs) = (system.n_states(), system.n_inputs());
-        let passive = RECORDED.iter().map(|&runs| (runs, explained_share(system, runs))).collect();
+        let passive = RECORDED.iter().map(|&runs| (runs, explained_shares(system, runs))).collect();
         Ok(Self { name: name.to_owned(), states, inputs, alone, until_right, missed, passive })
     }
 
@@ -141,7 +142,7 @@ impl LearnRow {
             self.mean(|trial| trial.seconds),
             self.passive
                 .iter()
-                .map(|(runs, share)| format!("{runs}: {share:.3}"))
+                .map(|(runs, [ours, rpni])| format!("{runs}: {ours:.3} (RPNI {rpni:.3})"))
                 .collect::<Vec<_>>()
                 .join(", "),
         )
@@ -177,7 +178,10 @@ impl LearnRow {
                 "hypotheses": trial.hypotheses, "cpu_seconds": trial.seconds,
             })
         };
-        let recorded = |(runs, share): &(usize, f64)| json!({ "runs": runs, "explained": share });
+        let recorded = |(runs, [ours, rpni]): &(usize, [f64; 2])| {
+            let (runs, explained) = (*runs, *ours);
+            json!({ "runs": runs, "explained": explained, "rpni": rpni })
+        };
         json!({
             "machine": self.name, "states": self.states, "inputs": self.inputs,
             "perfect_oracle": trial(&self.alone),
@@ -239,8 +243,9 @@ fn with_suites(
     Ok(found.map(|effort| LearnTrial { effort, hypotheses: learned.hypotheses, seconds }))
 }
 
-/// Returns the share of unseen runs that a machine made from `n` random runs explains.
-fn explained_share(system: &Mealy, n: usize) -> f64 {
+/// Returns the shares of unseen runs that machines made from `n` random runs explain, merged in our order and in that
+/// of RPNI.
+fn explained_shares(system: &Mealy, n: usize) -> [f64; 2] {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut run = || -> IoWord {
         let length = rng.random_range(5..=25);
@@ -250,9 +255,11 @@ fn explained_share(system: &Mealy, n: usize) -> f64 {
     };
     let recorded: Vec<IoWord> = (0..n).map(|_| run()).collect();
     let unseen: Vec<IoWord> = (0..UNSEEN).map(|_| run()).collect();
-    // Runs of one machine do not contradict each other.
-    merge_runs(system.n_inputs(), &recorded)
-        .map_or(0.0, |made| made.count_agreeing(&unseen) as f64 / UNSEEN as f64)
+    [MergeOrder::Evidence, MergeOrder::Canonical].map(|order| {
+        // Runs of one machine do not contradict each other.
+        merge_runs_by(system.n_inputs(), &recorded, order)
+            .map_or(0.0, |made| made.count_agreeing(&unseen) as f64 / UNSEEN as f64)
+    })
 }
 
 /// Returns the processor time of this process in seconds; 0 on systems without `/proc/self/schedstat`.

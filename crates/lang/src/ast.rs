@@ -196,15 +196,41 @@ impl Name {
         source_name(&self.text)
     }
 
-    /// Returns the name of a message or label as a text of the language has it; in a system it may lead through parts,
-    /// as `client[2].send` does.
+    /// Returns the name of a message as a text of the language has it; in a system it may lead through a part, as
+    /// `client.send` does.
     #[must_use]
-    pub fn written_path(&self) -> Cow<'_, str> {
-        let is_path = |c: char| c.is_ascii_alphanumeric() || "_.[]+".contains(c);
-        if self.text.contains(['.', '[', '+']) && self.text.chars().all(is_path) {
+    pub fn written_message(&self) -> Cow<'_, str> {
+        self.written_between(&['.'])
+    }
+
+    /// Returns the name of a label as a text of the language has it; in a system it may lead through parts, as
+    /// `client[2].send+server.take` does.
+    #[must_use]
+    pub fn written_label(&self) -> Cow<'_, str> {
+        self.written_between(&['.', '+'])
+    }
+
+    /// Returns the name as it is if words, each perhaps with a number in brackets, stand between these separators:
+    /// the parser reads it from its pieces then. Any other name needs backquotes.
+    fn written_between(&self, separators: &[char]) -> Cow<'_, str> {
+        let has_numbers = separators.contains(&'+');
+        let is_word = |piece: &str| {
+            let word = if has_numbers { without_number(piece) } else { piece };
+            matches!(source_name(word), Cow::Borrowed(_)) && !word.is_empty()
+        };
+        if self.text.split(separators).all(is_word) {
             return Cow::Borrowed(&self.text);
         }
         source_name(&self.text)
+    }
+}
+
+/// Returns a piece of a label without its `[2]`.
+fn without_number(piece: &str) -> &str {
+    let inside = piece.strip_suffix(']').and_then(|rest| rest.split_once('['));
+    match inside {
+        Some((word, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => word,
+        _ => piece,
     }
 }
 

@@ -5,6 +5,9 @@
 //! counted after folding the two subtrees; one that agrees with none becomes red. What was never seen stays open:
 //! the machine has no answer there.
 //!
+//! The order of RPNI (the first word first, the first state that fits) is there for comparison. To choose between them
+//! by runs that are held out was tried, and is worse: with few runs it chooses wrongly, with many they hardly differ.
+//!
 //! *Promises.* The machine agrees with every run, or the runs contradict each other. Every answer has the number of
 //! times it was seen.
 
@@ -51,11 +54,32 @@ struct RunFolding {
     changes: Vec<(usize, Option<MergeArc>)>,
 }
 
+/// The order in which states are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeOrder {
+    /// The blue node that most runs go through, with the red state that most answers agree with.
+    Evidence,
+    /// The blue node with the first word, with the first red state that fits: RPNI.
+    Canonical,
+}
+
 /// Makes a machine with `n_inputs` inputs from `runs`.
 ///
 /// # Errors
 /// If two runs contradict each other.
 pub fn merge_runs(n_inputs: usize, runs: &[IoWord]) -> Result<MergedMachine, Box<Disagreement>> {
+    merge_runs_by(n_inputs, runs, MergeOrder::Evidence)
+}
+
+/// Makes a machine with `n_inputs` inputs from `runs`, merged in this order.
+///
+/// # Errors
+/// If two runs contradict each other.
+pub fn merge_runs_by(
+    n_inputs: usize,
+    runs: &[IoWord],
+    order: MergeOrder,
+) -> Result<MergedMachine, Box<Disagreement>> {
     let mut folding = RunFolding { n_inputs, arcs: vec![None; n_inputs], changes: Vec::new() };
     for run in runs {
         folding.add_run(run)?;
@@ -63,10 +87,10 @@ pub fn merge_runs(n_inputs: usize, runs: &[IoWord]) -> Result<MergedMachine, Box
     // The red-blue framework: red states are final, blue nodes are their children outside. Each round merges a blue
     // node into a red state, or makes it red.
     let mut red = vec![0];
-    while let Some((from, input)) = folding.next_blue_node(&red) {
+    while let Some((from, input)) = folding.next_blue_node(&red, order) {
         let slot = from * n_inputs + input;
         let Some(arc) = folding.arcs[slot] else { break };
-        match folding.best_red_state(&red, slot, arc) {
+        match folding.choose_red_state(&red, slot, arc, order) {
             Some(state) => {
                 folding.try_merge(slot, arc, state);
                 folding.changes.clear();
@@ -104,19 +128,29 @@ impl RunFolding {
         Ok(())
     }
 
-    /// The blue node that most runs go through, by the move that leads to it.
-    fn next_blue_node(&self, red: &[usize]) -> Option<(usize, usize)> {
+    /// The next blue node in this order, by the move that leads to it.
+    fn next_blue_node(&self, red: &[usize], order: MergeOrder) -> Option<(usize, usize)> {
         let moves = red.iter().flat_map(|&from| (0..self.n_inputs).map(move |input| (from, input)));
         let blue =
             moves.filter_map(|(from, input)| Some((from, input, self.arcs[from * self.n_inputs + input]?)));
-        let blue = blue.filter(|(_, _, arc)| !red.contains(&arc.to));
+        let mut blue = blue.filter(|(_, _, arc)| !red.contains(&arc.to));
+        if order == MergeOrder::Canonical {
+            // Red states are found shortest word first, so the first move of the first of them has the first word.
+            return blue.next().map(|(from, input, _)| (from, input));
+        }
         // Of equals the first.
         let most = blue.reduce(|best, other| if other.2.seen > best.2.seen { other } else { best });
         most.map(|(from, input, _)| (from, input))
     }
 
-    /// Returns the red state that most answers agree with; `None` if every red state contradicts one.
-    fn best_red_state(&mut self, red: &[usize], slot: usize, arc: MergeArc) -> Option<usize> {
+    /// Returns the red state to merge with in this order; `None` if every red state contradicts an answer.
+    fn choose_red_state(
+        &mut self,
+        red: &[usize],
+        slot: usize,
+        arc: MergeArc,
+        order: MergeOrder,
+    ) -> Option<usize> {
         let mut best: Option<(u64, usize)> = None;
         for &state in red {
             // Try and take back, with a log of changes: copying the tree for every candidate would be quadratic.
@@ -124,6 +158,9 @@ impl RunFolding {
             self.undo_merge();
             if let Some(evidence) = evidence.filter(|&found| best.is_none_or(|(most, _)| found > most)) {
                 best = Some((evidence, state));
+                if order == MergeOrder::Canonical {
+                    break;
+                }
             }
         }
         best.map(|(_, state)| state)

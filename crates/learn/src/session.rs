@@ -12,7 +12,7 @@ use ioxide_model::counted::count_noun;
 use thiserror::Error;
 
 pub use self::machine::{EarlierVersion, LearnedModel, MachineLesson, MachinePlan, UnstablePolicy};
-pub(crate) use self::machine::{describe_votes, show_two_runs, watch_machine};
+pub(crate) use self::machine::{MAX_VOTES, describe_votes, hold_vote, show_two_runs, watch_machine};
 use crate::copies::SystemCopies;
 use crate::messages::{DataRun, Messages};
 use crate::observer::LearningEffort;

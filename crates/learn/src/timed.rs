@@ -25,7 +25,7 @@ use crate::drawing::{draw_machine, show_surprise};
 use crate::messages::Messages;
 use crate::observer::{LearnError, LearningEffort, SystemObserver};
 use crate::oracle::{HypothesisTest, LearnedGuarantee, LearnedMachine, learn};
-use crate::session::{show_two_runs, watch_machine};
+use crate::session::{MAX_VOTES, MajorityVote, describe_votes, hold_vote, show_two_runs, watch_machine};
 use crate::watch::{LearningEvent, LearningWatcher, ToldSurprise};
 
 /// A system with time-outs that is learned.
@@ -40,6 +40,8 @@ pub struct TimedSession<'s, E> {
     pub settings: TimedSettings,
     /// The suites and walks that test hypotheses.
     pub test: HypothesisTest,
+    /// The vote on answers that contradict each other; `None` if they end the session.
+    pub vote: Option<MajorityVote>,
 }
 
 /// The reason why no machine with time-outs is learned.
@@ -66,6 +68,8 @@ pub struct TimedLesson {
     pub effort: LearningEffort,
     /// The moves that start a timer.
     starts: TimerStarts,
+    /// The confidence of each vote, between 0 and 1.
+    votes: Vec<f64>,
 }
 
 impl<E> TimedSession<'_, E> {
@@ -74,18 +78,14 @@ impl<E> TimedSession<'_, E> {
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
     pub fn learn_timeouts(self) -> Result<TimedLesson, TimedSessionError<E>> {
-        let Self { system, watcher, messages, settings, test } = self;
+        let Self { system, watcher, messages, settings, test, vote } = self;
         let n_inputs = messages.inputs.len();
         let machine = TimedMachine::new(messages, system, settings);
         watcher.notify(LearningEvent::Begun { inputs: n_inputs, most_extra: test.extra.unwrap_or(0) });
         // One more input than there are messages: the last one is to wait.
         let mut observer = SystemObserver::new(machine, n_inputs + 1, Vec::new());
-        let learned = learn_watched(&mut observer, &test, watcher).map_err(|error| match error {
-            LearnError::System(error) => TimedSessionError::System(error),
-            LearnError::Disagrees(found) => {
-                TimedSessionError::TwoWays(show_two_runs(&observer.live.seen.names, &found))
-            }
-        })?;
+        let mut votes = Vec::new();
+        let learned = learn_until_consistent(&mut observer, &test, watcher, vote, &mut votes)?;
         watcher.notify(LearningEvent::FindsTimers);
         if watcher.wants_details() {
             let names = &observer.live.seen.names;
@@ -95,10 +95,39 @@ impl<E> TimedSession<'_, E> {
         }
         // The machine is final, so the timers do not change what was learned; they only say how to draw it with
         // clocks.
-        let starts =
-            TimerStarts::find_timers(&learned.machine, &mut observer).map_err(TimedSessionError::System)?;
+        let starts = TimerStarts::find_timers(&learned.machine, &mut observer, vote.is_some())
+            .map_err(TimedSessionError::System)?;
         let SystemObserver { live, effort, .. } = observer;
-        Ok(TimedLesson { learned, seen: live.seen, settings, effort, starts })
+        Ok(TimedLesson { learned, seen: live.seen, settings, effort, starts, votes })
+    }
+}
+
+/// Learns the machine; starts again with what is known after each contradiction that was voted on.
+fn learn_until_consistent<E>(
+    observer: &mut SystemObserver<TimedMachine<'_, E>>,
+    test: &HypothesisTest,
+    watcher: &mut dyn LearningWatcher,
+    vote: Option<MajorityVote>,
+    votes: &mut Vec<f64>,
+) -> Result<LearnedMachine, TimedSessionError<E>> {
+    let mut number = 0;
+    loop {
+        let found = match learn_watched(observer, test, watcher, &mut number) {
+            Ok(learned) => return Ok(LearnedMachine { hypotheses: number, ..learned }),
+            Err(LearnError::System(error)) => return Err(TimedSessionError::System(error)),
+            Err(LearnError::Disagrees(found)) => found,
+        };
+        let runs = show_two_runs(&observer.live.seen.names, &found);
+        let Some(vote) = vote.filter(|_| votes.len() < MAX_VOTES) else {
+            return Err(TimedSessionError::TwoWays(runs));
+        };
+        watcher.notify(LearningEvent::Contradicted(TimedSessionError::<E>::TwoWays(runs).to_string()));
+        let usual = hold_vote(observer, &found, vote).map_err(TimedSessionError::System)?;
+        votes.push(usual.confidence());
+        let names = &observer.live.seen.names;
+        watcher.notify(LearningEvent::Noted(usual.note(names)));
+        let memory = usual.memory_after(observer);
+        observer.restart(memory);
     }
 }
 
@@ -107,13 +136,15 @@ fn learn_watched<E>(
     observer: &mut SystemObserver<TimedMachine<'_, E>>,
     test: &HypothesisTest,
     watcher: &mut dyn LearningWatcher,
+    number: &mut usize,
 ) -> Result<LearnedMachine, LearnError<TimedError<E>>> {
     let settings = observer.live.settings;
-    let (mut number, mut told) = (0, ToldSurprise::new());
+    let mut told = ToldSurprise::new();
     learn(observer, test, &mut |stage, learner, observer| {
         let names = &observer.live.seen.names;
         let describe = |guarantee| describe_guarantee(settings, guarantee);
-        watch_machine(watcher, &mut number, stage, observer.effort, describe);
+        watch_machine(watcher, number, stage, observer.effort, describe);
+        let number = *number;
         told.tell(watcher, number, learner.last_surprise(), |found| show_surprise(found, names));
         if watcher.wants_drawing(number) {
             let drawing = draw_machine(number, &learner.machine(&observer.tree), names);
@@ -137,6 +168,7 @@ impl TimerStarts {
     fn find_timers<E>(
         machine: &Mealy,
         observer: &mut SystemObserver<TimedMachine<'_, E>>,
+        is_repeated: bool,
     ) -> Result<Self, TimedError<E>> {
         let wait = InputId::new(machine.n_inputs() - 1);
         let ways = find_access_words(machine);
@@ -151,7 +183,8 @@ impl TimerStarts {
                 let next = machine.edge(state, input).map(|edge| edge.next);
                 let does = match (due(state), next.and_then(due)) {
                     (Some(before), Some(after)) if input != wait => {
-                        starts.measure_move(observer, &ways[state.index()], input, (before, after))?
+                        let way = &ways[state.index()];
+                        starts.decide_move(observer, way, input, (before, after), is_repeated)?
                     }
                     // Without a timer before the move there is none to go on; after a wait it has run out.
                     (_, after) => after.is_some(),
@@ -167,29 +200,50 @@ impl TimerStarts {
         Ok(starts)
     }
 
-    /// Makes a move when half of the delay `before` it is over; returns whether the whole delay `after` it is left
-    /// then.
-    fn measure_move<E>(
+    /// Returns whether a move starts the timer of the state it leads to: what one measurement says or, where late
+    /// messages are expected, two of three.
+    fn decide_move<E>(
         &mut self,
         observer: &mut SystemObserver<TimedMachine<'_, E>>,
         way: &[InputId],
         input: InputId,
-        (before, after): (Duration, Duration),
+        delays: (Duration, Duration),
+        is_repeated: bool,
     ) -> Result<bool, TimedError<E>> {
-        // At half of the delay both answers are as far apart as they can be: a new timer has all of `after` left,
-        // an old one half less.
-        let half = before / 2;
-        // The way, the move, and the wait behind it.
-        observer.effort = observer.effort.plus(LearningEffort { resets: 1, symbols: way.len() as u64 + 2 });
-        let left = observer.live.measure_delay(way, half, input)?;
-        let tolerance = observer.live.settings.tolerance;
-        let is_about = |due: Duration| left.is_some_and(|left| left.abs_diff(due) <= tolerance);
-        let (is_new, is_old) = (is_about(after), is_about(after.saturating_sub(half)));
-        self.unclear += usize::from(is_new == is_old);
+        let mut found = measure_move(observer, way, input, delays)?;
+        if is_repeated {
+            let again = measure_move(observer, way, input, delays)?;
+            if again != found {
+                let third = measure_move(observer, way, input, delays)?;
+                // Three measurements of which no two agree decide nothing.
+                found = if third == found || third == again { third } else { None };
+            }
+        }
         // Where the measurement does not decide, the move counts as one that starts the timer; `unclear` says how
         // often.
-        Ok(is_new || !is_old)
+        self.unclear += usize::from(found.is_none());
+        Ok(found.unwrap_or(true))
     }
+}
+
+/// Makes a move when half of the delay `before` it is over; returns whether the whole delay `after` it is left
+/// then; `None` if that fits neither a new timer nor the old one, or both.
+fn measure_move<E>(
+    observer: &mut SystemObserver<TimedMachine<'_, E>>,
+    way: &[InputId],
+    input: InputId,
+    (before, after): (Duration, Duration),
+) -> Result<Option<bool>, TimedError<E>> {
+    // At half of the delay both answers are as far apart as they can be: a new timer has all of `after` left,
+    // an old one half less.
+    let half = before / 2;
+    // The way, the move, and the wait behind it.
+    observer.effort = observer.effort.plus(LearningEffort { resets: 1, symbols: way.len() as u64 + 2 });
+    let left = observer.live.measure_delay(way, half, input)?;
+    let tolerance = observer.live.settings.tolerance;
+    let is_about = |due: Duration| left.is_some_and(|left| left.abs_diff(due) <= tolerance);
+    let (is_new, is_old) = (is_about(after), is_about(after.saturating_sub(half)));
+    Ok((is_new != is_old).then_some(is_new))
 }
 
 /// Returns a shortest word to every state.
@@ -261,6 +315,7 @@ impl TimedLesson {
         if self.learned.is_stopped {
             facts.push("stopped before everything was tested".into());
         }
+        facts.extend(describe_votes(&self.votes));
         facts
     }
 }

@@ -62,6 +62,9 @@ pub struct Sts {
     pub goals: Vec<Goal>,
     /// The parts, if the system is made of parts.
     pub composition: Option<Arc<Composition>>,
+    /// The depth of nested processes up to which an endless model is unfolded; `None` if all of it is here. Guards
+    /// behind it are functions without a body, which nothing decides.
+    pub unfolded_depth: Option<usize>,
 }
 
 /// A state variable.
@@ -207,6 +210,7 @@ impl Sts {
             switches: Switches::default(),
             goals: Vec::new(),
             composition: None,
+            unfolded_depth: None,
         }
     }
 

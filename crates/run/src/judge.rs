@@ -28,6 +28,7 @@ use crate::explain::{explanation, timed_finding};
 use crate::objective::orders::{self, LabelOrigin};
 use crate::objective::{Objective, ObjectiveWatch};
 use crate::records::read_way;
+use crate::run::knowledge::unknown_reason;
 use crate::suite::SuiteLabel;
 
 /// The judgement of the monitor about a trace.
@@ -163,7 +164,8 @@ pub fn judge_onwards(
         }
         // A state that was kept in doubt may be what allows the rest.
         if monitor.count_doubts() > 0 {
-            let why = format!("the solver left {} questions open", monitor.count_doubts());
+            let open = format!("the solver left {} questions open", monitor.count_doubts());
+            let why = unknown_reason(cx.sts, open);
             judged.unknown.get_or_insert((at + 1, why));
         }
     }

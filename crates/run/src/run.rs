@@ -19,7 +19,7 @@
 
 mod breakdown;
 mod crossing;
-mod knowledge;
+pub(crate) mod knowledge;
 mod pace;
 mod pending;
 mod reporting;
@@ -545,7 +545,7 @@ impl RunLoop<'_, '_, '_> {
         if matches!(label, Label::Input(..) | Label::Output(..)) {
             self.knowledge.explained.push(switches);
         }
-        self.knowledge.note_unknown(judged.as_ref().ok(), self.telling.steps);
+        self.knowledge.note_unknown(self.setup.cx.sts, judged.as_ref().ok(), self.telling.steps);
         Ok(match judged {
             Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified | AllowedLabel::Unknown) => {
                 ControlFlow::Continue(())

@@ -253,7 +253,8 @@ fn the_suites_of_wp_are_seldom_larger_than_those_of_the_textbook() {
         for extra in 0..=1 {
             let (mut ours, mut theirs, mut larger) = (0, 0, 0);
             for spec in random_specs(11, states, inputs, outputs).take(share) {
-                let (size, textbook) = (SuiteMethod::Wp.suite(&spec, extra).measure(), textbook_wp(&spec, extra));
+                let (size, textbook) =
+                    (SuiteMethod::Wp.suite(&spec, extra).measure(), textbook_wp(&spec, extra));
                 let costs = [size, textbook].map(|size| size.symbols + size.tests);
                 larger += usize::from(costs[0] * 100 > costs[1] * 102);
                 ours += costs[0];

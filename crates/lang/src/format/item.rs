@@ -169,7 +169,8 @@ impl Printer<'_> {
     /// Writes one transition: on one line if it fits, otherwise one line for each of its clauses.
     fn write_transition(&mut self, transition: &TransitionDecl) {
         let label = transition.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.written()));
-        let gate = transition.gate.as_ref().map_or(String::new(), |gate| format!(" {}", gate.written_path()));
+        let gate =
+            transition.gate.as_ref().map_or(String::new(), |gate| format!(" {}", gate.written_message()));
         let head = format!("{label}{}{gate}", transition.verb.word());
         let pins: Vec<String> = transition.pins.iter().map(pin_text).collect();
         let updates: Vec<String> = transition.updates.iter().map(update_text).collect();
@@ -240,7 +241,7 @@ impl Printer<'_> {
         let mut is_first_line = true;
         for (index, label) in labels.iter().enumerate() {
             let comma = if index + 1 < labels.len() { "," } else { "" };
-            let more = format!("{}{comma}", label.written_path());
+            let more = format!("{}{comma}", label.written_label());
             let gap = if line.ends_with(' ') || line.is_empty() { "" } else { " " };
             if line.len() > heading.len() && line.len() + gap.len() + more.len() > self.room() {
                 self.write_line(&line);
@@ -315,7 +316,7 @@ impl Printer<'_> {
 
     /// Writes a message of a test or an observer behind `word`, with its pins and its guard.
     fn write_pattern(&mut self, word: &str, pattern: &MessagePattern) {
-        let head = format!("{word} {}", pattern.gate.written_path());
+        let head = format!("{word} {}", pattern.gate.written_message());
         let pins: Vec<String> = pattern.pins.iter().map(pin_text).collect();
         let Some(guard) = &pattern.guard else { return self.write_call(&head, &plain_parts(&pins)) };
         let pinned = if pins.is_empty() { head.clone() } else { format!("{head}({})", pins.join(", ")) };
@@ -335,7 +336,7 @@ fn message_text(pattern: &MessagePattern) -> String {
     let pins: Vec<String> = pattern.pins.iter().map(pin_text).collect();
     let pins = if pins.is_empty() { String::new() } else { format!("({})", pins.join(", ")) };
     let guard = pattern.guard.as_ref().map_or(String::new(), |guard| format!(" when {}", expr_text(guard)));
-    format!("{}{pins}{guard}", pattern.gate.written_path())
+    format!("{}{pins}{guard}", pattern.gate.written_message())
 }
 
 /// Returns an attribute as it is written in a model.

@@ -55,6 +55,12 @@ use crate::sink::{FindingSink, Reported};
 const MODEL: &str = "MODEL";
 /// The name under which `--set` chooses a mapper; without it, a model is read as it is.
 const MAPPER: &str = "MAPPER";
+/// The name under which `--set` gives the depth up to which processes that create processes are unfolded.
+const UNFOLD: &str = "UNFOLD";
+/// This depth, if it is not given. Chosen by feel.
+const DEFAULT_DEPTH: usize = 12;
+/// The greatest depth that can be given: control is walked by recursion.
+const MAX_DEPTH: usize = 60;
 
 /// Returns whether a text declares a model.
 pub(crate) fn has_model(text: &str) -> bool {
@@ -84,8 +90,15 @@ pub(crate) fn load_torxakis(
     let growing = check::check_bounds(&spec, &interface, sink);
     let chosen = choose_model(&spec, file, options, sink);
     sink.check()?;
-    let meant =
-        TxsMeaning { spec: &spec, words: &words, interface: &interface, growing: &growing, pool: &pool };
+    let max_depth = unfolding_depth(file, options, sink)?;
+    let meant = TxsMeaning {
+        spec: &spec,
+        words: &words,
+        interface: &interface,
+        growing: &growing,
+        pool: &pool,
+        max_depth,
+    };
     let mapper = choose_mapper(&spec, file, options, sink)?;
     let mut model = system::build_system(&meant, chosen?, mapper, sink)?;
     // Purposes are about the channels of the model, which a mapper hides.
@@ -93,6 +106,19 @@ pub(crate) fn load_torxakis(
         goal::add_goals(&meant, purpose, &mut model, sink);
     }
     Ok(model)
+}
+
+/// The depth that `--set UNFOLD=n` gives, or the usual one.
+fn unfolding_depth(file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Result<usize, Reported> {
+    let Some((_, text)) = options.overrides.iter().rev().find(|(name, _)| name == UNFOLD) else {
+        return Ok(DEFAULT_DEPTH);
+    };
+    text.parse().ok().filter(|depth| (1..=MAX_DEPTH).contains(depth)).ok_or_else(|| {
+        sink.error(|| {
+            let message = format!("`--set UNFOLD={text}` is no depth from 1 to {MAX_DEPTH}");
+            Diagnostic::new(Code::BadOverride, Span::new(file, 0, 0), message)
+        })
+    })
 }
 
 /// The mapper that `--set MAPPER=name` names, if it names one.

@@ -204,6 +204,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     composer.open(OpenLocation { part, place, completions });
     let mut seen = composer.finish();
     seen.sts.doc.clone_from(&sts.doc);
+    seen.sts.unfolded_depth = sts.unfolded_depth;
     Ok(seen)
 }
 

@@ -297,6 +297,8 @@ fn names_in_backquotes_may_be_anything() {
     input `INIT-CHLO`(`key share`: int)
     output `ServerHello & Certificate`
     output `none`
+    output `KEX31+NEWKEYS`
+    output `a.1`
 
     enum `kind-of` { `a-b`, `if`(`no-1`: int), c }
 
@@ -312,8 +314,11 @@ fn names_in_backquotes_may_be_anything() {
     state done {
         emit `ServerHello & Certificate` -> `not yet`
         emit `none` when match `last one` { `a-b` => true, `if`(n) => n > 3, c => false }
+        `x+2`: emit `KEX31+NEWKEYS`
+        emit `a.1`
     }
 
+    purpose o: `first-step`, `x+2`
     purpose p: `first-step`
     purpose q: reach `not yet` when `last one` == c
 
@@ -326,7 +331,8 @@ fn names_in_backquotes_may_be_anything() {
     check_layout(text);
     let model = model(text);
     let names: Vec<&str> = model.sts.gates.iter().skip(1).map(|gate| &*gate.name).collect();
-    assert_eq!(names, ["INIT-CHLO", "ServerHello & Certificate", "none"], "the plain names are used");
+    let all = ["INIT-CHLO", "ServerHello & Certificate", "none", "KEX31+NEWKEYS", "a.1"];
+    assert_eq!(names, all, "the plain names are used");
     let switch = model.sts.switches.iter().next().expect("it is there");
     assert_eq!(model.pool.show(switch.guard).to_string(), "`key share` > 0 && `last one` == `a-b`");
     // Backquotes that are not needed go.

@@ -29,7 +29,7 @@ use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ToldSurprise};
 
 /// Contradictions that are put to the vote before a system is given up. Chosen by feel: a system with more of them has
 /// no usual answers.
-const MAX_VOTES: usize = 1000;
+pub(crate) const MAX_VOTES: usize = 1000;
 
 /// The factor on the requested repetitions after which a vote ends though its confidence is too low. Chosen by feel.
 pub(crate) const MAX_REPETITION_FACTOR: u32 = 10;
@@ -257,11 +257,11 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
             self.watcher.notify(LearningEvent::Contradicted(self.two_ways(&found)));
             match self.plan.unstable {
                 UnstablePolicy::Majority(vote) if self.votes.len() < MAX_VOTES => {
-                    let usual = self.vote(&found, vote)?;
-                    let word: Word = usual.iter().map(|&(input, _)| input).collect();
-                    // All runs are cut off where they contradict the vote, so the usual answer is new there.
-                    memory = self.observer.all_answers().without_inputs(&word);
-                    let _ = memory.insert_run(&usual);
+                    let usual = hold_vote(&mut self.observer, &found, vote).map_err(SessionError::System)?;
+                    self.votes.push(usual.confidence());
+                    let note = usual.note(self.observer.live.names());
+                    self.watcher.notify(LearningEvent::Noted(note));
+                    memory = usual.memory_after(&self.observer);
                 }
                 UnstablePolicy::Draft(drafting) => return self.draft_with_choices(&found, &drafting),
                 UnstablePolicy::Stop | UnstablePolicy::Majority(_) => {
@@ -292,45 +292,6 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
             if watcher.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         learn(observer, &plan.test, &mut watch)
-    }
-
-    /// Repeats a run that was answered in two ways; returns the most frequent run.
-    fn vote(&mut self, disagreement: &Disagreement, vote: MajorityVote) -> Result<IoWord, SessionError<E>> {
-        let mut counts: BTreeMap<IoWord, u32> = BTreeMap::new();
-        let mut of = 0;
-        let (usual, count) = loop {
-            of += 1;
-            *counts.entry(self.repeat_run(disagreement)?).or_default() += 1;
-            // Among equal counts the last run in their order, so that the order of the answers does not
-            // decide.
-            let most = counts.iter().max_by_key(|(_, count)| **count);
-            let (usual, count) =
-                most.map_or_else(|| (disagreement.now.clone(), 0), |(run, count)| (run.clone(), *count));
-            if vote.is_over(count, of) {
-                break (usual, count);
-            }
-        };
-        self.votes.push(confidence(count, of));
-        let names = self.observer.live.names();
-        let answer = usual.last().map_or_else(String::new, |&(_, output)| names.outputs[output].clone());
-        let inputs = disagreement.now.len();
-        let note = LearningNote::Majority { inputs, answer, count, of };
-        self.watcher.notify(LearningEvent::Noted(note));
-        Ok(usual)
-    }
-
-    /// Repeats the run of a contradiction and returns it with its answers.
-    fn repeat_run(&mut self, disagreement: &Disagreement) -> Result<IoWord, E> {
-        let machine = &mut self.observer.live;
-        machine.reset()?;
-        let mut seen = IoWord::new();
-        for &(input, _) in &disagreement.now {
-            seen.push((input, machine.step(input)?));
-        }
-        // The system was asked past the observer, so the effort is counted here.
-        let cost = LearningEffort { resets: 1, symbols: seen.len() as u64 };
-        self.observer.effort = self.observer.effort.plus(cost);
-        Ok(seen)
     }
 
     /// Drafts a machine that may answer in several ways, with all that was seen so far.
@@ -381,6 +342,73 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
 
     fn show_runs(&self, disagreement: &Disagreement) -> String {
         show_two_runs(self.observer.live.names(), disagreement)
+    }
+}
+
+/// The result of a vote: the usual run, and how often it was seen.
+pub(crate) struct UsualRun {
+    run: IoWord,
+    count: u32,
+    of: u32,
+}
+
+/// Repeats the run of a contradiction until it is sure enough which answers are the usual ones.
+pub(crate) fn hold_vote<L: LiveMachine>(
+    observer: &mut SystemObserver<L>,
+    disagreement: &Disagreement,
+    vote: MajorityVote,
+) -> Result<UsualRun, L::Error> {
+    let mut counts: BTreeMap<IoWord, u32> = BTreeMap::new();
+    let mut of = 0;
+    loop {
+        of += 1;
+        *counts.entry(repeat_run(observer, disagreement)?).or_default() += 1;
+        // Among equal counts the last run in their order, so that the order of the answers does not decide.
+        let most = counts.iter().max_by_key(|(_, count)| **count);
+        let (run, count) =
+            most.map_or_else(|| (disagreement.now.clone(), 0), |(run, count)| (run.clone(), *count));
+        if vote.is_over(count, of) {
+            return Ok(UsualRun { run, count, of });
+        }
+    }
+}
+
+/// Repeats the run of a contradiction and returns it with its answers.
+fn repeat_run<L: LiveMachine>(
+    observer: &mut SystemObserver<L>,
+    disagreement: &Disagreement,
+) -> Result<IoWord, L::Error> {
+    let machine = &mut observer.live;
+    machine.reset()?;
+    let mut seen = IoWord::new();
+    for &(input, _) in &disagreement.now {
+        seen.push((input, machine.step(input)?));
+    }
+    // The system was asked past the observer, so the effort is counted here.
+    let cost = LearningEffort { resets: 1, symbols: seen.len() as u64 };
+    observer.effort = observer.effort.plus(cost);
+    Ok(seen)
+}
+
+impl UsualRun {
+    /// Returns the confidence that the run is the usual one.
+    pub fn confidence(&self) -> f64 {
+        confidence(self.count, self.of)
+    }
+
+    /// Returns the note about the vote.
+    pub fn note(&self, names: &MachineNames) -> LearningNote {
+        let answer = self.run.last().map_or_else(String::new, |&(_, output)| names.outputs[output].clone());
+        LearningNote::Majority { inputs: self.run.len(), answer, count: self.count, of: self.of }
+    }
+
+    /// Returns what `observer` knows, with the usual run in the place of those that contradict it.
+    pub fn memory_after<L: LiveMachine>(&self, observer: &SystemObserver<L>) -> ObservationTree {
+        let word: Word = self.run.iter().map(|&(input, _)| input).collect();
+        // All runs are cut off where they contradict the vote, so the usual answer is new there.
+        let mut memory = observer.all_answers().without_inputs(&word);
+        let _ = memory.insert_run(&self.run);
+        memory
     }
 }
 

@@ -72,6 +72,9 @@ pub struct TimedSettings {
     pub tolerance: Duration,
     /// The time without an output after which an answer is complete.
     pub settle: Duration,
+    /// True if every input has exactly one answer, which is waited for however late it is: then no answer of a slow
+    /// system is taken for that of the next input.
+    pub one_answer: bool,
 }
 
 /// An answer: the outputs, and their delay if no input caused them.
@@ -120,6 +123,8 @@ pub(super) struct TimedMachine<'a, E> {
     labels: Vec<Label>,
     pub(super) settings: TimedSettings,
     pub(super) seen: TimedAnswers,
+    /// The instant of the last message, from which delays are measured.
+    last_message: Duration,
 }
 
 impl<'a, E> TimedMachine<'a, E> {
@@ -133,19 +138,28 @@ impl<'a, E> TimedMachine<'a, E> {
         let inputs = messages.inputs.keys().cloned().chain(["wait".to_owned()]).collect();
         let names = MachineNames { inputs, ..MachineNames::default() };
         let labels = messages.inputs.values().cloned().collect();
-        Self { messages, system, labels, settings, seen: TimedAnswers { names, answers: Vec::new() } }
+        let seen = TimedAnswers { names, answers: Vec::new() };
+        Self { messages, system, labels, settings, seen, last_message: Duration::ZERO }
     }
 
     /// Adds the outputs that follow without a pause.
     fn collect_rest(&mut self, said: &mut Vec<Label>) -> Result<(), TimedError<E>> {
         while said.len() < MAX_ANSWERS {
-            let until = self.system.now() + self.settings.settle;
-            match self.system.next_output(until)? {
+            match self.listen_for(self.settings.settle)? {
                 Some(label) => said.push(label),
                 None => return Ok(()),
             }
         }
         Err(TimedError::Endless)
+    }
+
+    /// Returns the next output, if it comes within `time`.
+    fn listen_for(&mut self, time: Duration) -> Result<Option<Label>, TimedError<E>> {
+        let label = self.system.next_output(self.system.now() + time)?;
+        if label.is_some() {
+            self.last_message = self.system.now();
+        }
+        Ok(label)
     }
 
     fn intern_answer(&mut self, answer: TimedAnswer) -> OutputId {
@@ -170,21 +184,27 @@ impl<'a, E> TimedMachine<'a, E> {
     /// Waits for outputs without an input, for at most the time to wait.
     fn wait_for_outputs(&mut self) -> Result<TimedAnswer, TimedError<E>> {
         self.system.count_wait();
-        let start = self.system.now();
-        let first = self.system.next_output(start + self.settings.wait)?;
-        // What came before was listened to for a while: a timer that it started runs for so long already.
-        let after = first.as_ref().map(|_| self.system.now().saturating_sub(start) + self.settings.settle);
-        let mut said: Vec<Label> = first.into_iter().collect();
-        if !said.is_empty() {
-            self.collect_rest(&mut said)?;
-        }
+        // From the last message on, not from now: a timer that it started runs for some time already.
+        let start = self.last_message;
+        let Some(first) = self.listen_for(self.settings.wait)? else {
+            self.last_message = self.system.now();
+            return Ok(TimedAnswer { said: Vec::new(), after: None });
+        };
+        let after = Some(self.last_message.saturating_sub(start));
+        let mut said = vec![first];
+        self.collect_rest(&mut said)?;
         Ok(TimedAnswer { said, after })
     }
 
     fn give_input(&mut self, input: InputId) -> Result<TimedAnswer, TimedError<E>> {
         let Some(label) = self.labels.get(input.index()) else { return self.wait_for_outputs() };
         let mut said = self.system.send(label)?;
-        self.collect_rest(&mut said)?;
+        self.last_message = self.system.now();
+        if !self.settings.one_answer {
+            self.collect_rest(&mut said)?;
+        } else if said.is_empty() {
+            said.extend(self.listen_for(self.settings.wait)?);
+        }
         Ok(TimedAnswer { said, after: None })
     }
 
@@ -201,8 +221,7 @@ impl<'a, E> TimedMachine<'a, E> {
             self.give_input(input)?;
         }
         // The pause begins when the last answer is complete, as it does for the learner.
-        let until = self.system.now() + pause;
-        if self.system.next_output(until)?.is_some() {
+        if self.listen_for(pause)?.is_some() {
             return Ok(None);
         }
         self.give_input(input)?;
@@ -215,6 +234,7 @@ impl<E> LiveMachine for TimedMachine<'_, E> {
 
     fn reset(&mut self) -> Result<(), TimedError<E>> {
         self.system.reset()?;
+        self.last_message = self.system.now();
         let mut said = Vec::new();
         if !self.messages.preamble.is_empty() {
             self.collect_rest(&mut said)?;

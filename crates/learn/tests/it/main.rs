@@ -16,5 +16,6 @@ mod recorded;
 mod register;
 mod session;
 mod settle;
+mod timed;
 mod tree;
 mod votes;

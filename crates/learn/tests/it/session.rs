@@ -42,7 +42,7 @@ fn load(text: &str) -> Model {
 }
 
 /// All inputs of a model whose messages have no fields.
-fn messages(text: &str) -> Messages {
+pub(super) fn messages(text: &str) -> Messages {
     let model = load(text);
     let gates = model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input);
     let labels = gates.map(|(id, _)| Label::Input(id, Vec::new()));
@@ -51,7 +51,7 @@ fn messages(text: &str) -> Messages {
     Messages { model, inputs, preamble: Vec::new() }
 }
 
-fn output(model: &Model, name: &str, values: Vec<Value>) -> Label {
+pub(super) fn output(model: &Model, name: &str, values: Vec<Value>) -> Label {
     let gate = model.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == *name);
     Label::Output(gate.expect("an output").0, values)
 }
@@ -368,14 +368,19 @@ fn a_time_out_has_its_delay_and_its_start() {
     const LIGHT: &str = "model Light { input press output off state s { on press -> s } }";
     let messages = messages(LIGHT);
     let milliseconds = Duration::from_millis;
-    let settings =
-        TimedSettings { wait: milliseconds(5_000), tolerance: milliseconds(20), settle: milliseconds(1) };
+    let settings = TimedSettings {
+        wait: milliseconds(5_000),
+        tolerance: milliseconds(20),
+        settle: milliseconds(1),
+        one_answer: false,
+    };
     let session = TimedSession {
         system: &mut Light { model: &messages.model, now: Duration::ZERO, off_at: None },
         watcher: &mut Watched::default(),
         messages: &messages,
         settings,
         test: TEST,
+        vote: None,
     };
     let lesson = session.learn_timeouts().expect("a machine");
     assert_eq!(lesson.seen.timeout_names(), [&"off after 500 ms".to_owned()]);

@@ -50,7 +50,7 @@ impl RunLoop<'_, '_, '_> {
         let Some(mark) = mark else { return Ok(ControlFlow::Continue(())) };
         Ok(match self.knowledge.monitor.expire_held(self.setup.cx, mark) {
             Ok(observed) => {
-                self.knowledge.note_unknown(Some(&observed), self.telling.steps);
+                self.knowledge.note_unknown(self.setup.cx.sts, Some(&observed), self.telling.steps);
                 ControlFlow::Continue(())
             }
             Err(forbidden) if self.is_inside(self.knowledge.trace.len()) => {

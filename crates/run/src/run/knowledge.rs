@@ -1,6 +1,6 @@
 //! The knowledge about a run: the trace that was observed, and what the specification makes of it.
 
-use ioxide_model::sts::SwitchId;
+use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
 use ioxide_symex::{AllowedLabel, Forbidden, Monitor};
@@ -41,6 +41,18 @@ pub(super) struct TracedLabel {
     pub(super) mark: Option<u64>,
 }
 
+/// Returns the reason why nothing is known after some question was left open; `in_general` says so of a model that is
+/// there completely.
+pub(crate) fn unknown_reason(sts: &Sts, in_general: String) -> String {
+    match sts.unfolded_depth {
+        None => in_general,
+        Some(depth) => format!(
+            "the model is unfolded up to {depth} nested processes only, and the run may have gone beyond \
+             (a greater number than in `--set UNFOLD={depth}` unfolds more)"
+        ),
+    }
+}
+
 impl RunKnowledge {
     /// Returns the knowledge at the beginning of a run that is judged by `monitor`.
     pub(super) fn new(monitor: Monitor, config: &RunConfig) -> Self {
@@ -59,13 +71,13 @@ impl RunKnowledge {
     }
 
     /// Remembers `step` as the one from which on nothing is known, if that is so after `observed`.
-    pub(super) fn note_unknown(&mut self, observed: Option<&AllowedLabel>, step: usize) {
+    pub(super) fn note_unknown(&mut self, sts: &Sts, observed: Option<&AllowedLabel>, step: usize) {
         if self.unknown.is_some() {
             return;
         }
         let why = match (observed, self.monitor.lost_states(), self.monitor.count_doubts()) {
             (Some(AllowedLabel::Unknown), Some(lost), _) => lost.to_string(),
-            (Some(_), _, 1..) => "the solver left a question open".into(),
+            (Some(_), _, 1..) => unknown_reason(sts, "the solver left a question open".into()),
             _ => return,
         };
         self.unknown = Some((step, why));

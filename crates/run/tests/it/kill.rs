@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ioxide_lang::{LoadOptions, load};
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
@@ -16,14 +18,15 @@ use ioxide_run::campaign::run_seed;
 use ioxide_run::coverage::Coverage;
 use ioxide_run::run::{RunConfig, RunId, RunSetup, run};
 use ioxide_smt::stack::{SolverConfig, build_stack};
-use ioxide_symex::Ctx;
+use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::conform::ConformAnswer;
 use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};
+use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::kill::{KillConfig, MutationAnalysis};
 use ioxide_testgen::mutate::{Mutant, MutationOperator, mutants};
-use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::{Tester, TesterMove, TesterStop};
 use ioxide_wire::adapter::model::ModelAdapter;
 
 /// The maze, and those of its mutants that leave out a switch or lead it elsewhere and can be killed, with a suite.
@@ -107,4 +110,39 @@ fn a_correct_system_is_no_mutant_that_was_ruled_out() {
     let (out, all) = tester.suspects().expect("they are followed").ruled_out();
     assert_eq!(all, killed.len());
     assert!(2 * out > all, "{out} of {all} were ruled out");
+}
+
+/// Defect: a timed run shows time that passes and never silence, so a test that wants silence waited for ever.
+#[test]
+fn in_timed_runs_time_without_a_message_is_silence() {
+    let text = "model Lamp { input on_ input off output lit clock t
+        state dark { on on_ { reset t } -> bright on off }
+        state bright { emit lit when t <= 1s -> dark } }";
+    let mut sources = Sources::default();
+    let file = sources.add("lamp.iox", text);
+    let mut model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
+    let gate = |name: &str| model.sts.gate_named(name).expect("a message");
+    let (lit, off) = (Label::Output(gate("lit"), Vec::new()), Label::Input(gate("off"), Vec::new()));
+    let on = Label::Input(gate("on_"), Vec::new());
+    let second = || Label::Delay(Rational::from(1));
+    let wanted = [on.clone(), lit.clone(), Label::Quiescence, off.clone(), Label::Quiescence];
+    let mut tester =
+        KillTester::new([KillTest { trace: wanted.into_iter().collect(), look: None, kills: Vec::new() }]);
+    let mut solver = build_stack(&SolverConfig::default());
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let monitor = Monitor::new(&mut cx);
+    tester.start(1);
+    let mut run: Vec<Label> = Vec::new();
+    let mut next = |more: Label| {
+        run.push(more);
+        tester.next(&mut cx, &monitor, &run.iter().cloned().collect())
+    };
+    next(on);
+    assert!(matches!(next(lit), TesterMove::Observe), "silence is waited for");
+    match next(second()) {
+        TesterMove::StimulateAfter(wait, label) => assert_eq!((wait, label), (Rational::ZERO, off.clone())),
+        other => panic!("the next input is due: {other:?}"),
+    }
+    assert!(matches!(next(off), TesterMove::Observe), "the last look");
+    assert!(matches!(next(second()), TesterMove::Stop(TesterStop::GoalMet(_))));
 }

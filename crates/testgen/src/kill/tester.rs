@@ -70,17 +70,25 @@ impl KillRoute {
     fn standing(&self, trace: &Trace) -> RouteStanding {
         let seen = &trace.labels[self.from.min(trace.len())..];
         // A system chooses its instants: what came at another one is followed as long as it is what is wanted.
+        // A run of a timed model shows time that passes and no silence: where nothing is due, silence is time without
+        // a message.
+        let is_timed = seen.iter().any(|label| matches!(label, Label::Delay(_)));
+        let is_time = |label: &Label| match label {
+            Label::Delay(_) => true,
+            Label::Quiescence => is_timed,
+            Label::Input(..) | Label::Output(..) => false,
+        };
         let (seen, passed) = messages(seen);
         let mut wanted = self.labels.iter();
         for label in seen {
-            match wanted.by_ref().find(|label| !matches!(label, Label::Delay(_))) {
+            match wanted.by_ref().find(|label| !is_time(label)) {
                 Some(next) if next == label => (),
                 Some(_) => return RouteStanding::Off,
                 // The run went beyond the route: its last look has happened.
                 None => return RouteStanding::Done,
             }
         }
-        let (next, wait) = messages_until_first(wanted);
+        let (next, wait) = messages_until_first(wanted, is_time);
         // After the last label of the route one more look is made, and time has passed in it.
         let is_over = next.is_none() && !passed.is_zero();
         if is_over {
@@ -106,12 +114,17 @@ fn messages(labels: &[Label]) -> (Vec<&Label>, Rational) {
     (found, passed)
 }
 
-/// Returns the next message of `labels`, and the sum of the delays before it.
-fn messages_until_first<'l>(labels: impl Iterator<Item = &'l Label>) -> (Option<Label>, Rational) {
+/// Returns the next message of `labels`, and the time before it: the sum of its delays, and a second for silence. The
+/// second is what one look of virtual time takes.
+fn messages_until_first<'l>(
+    labels: impl Iterator<Item = &'l Label>,
+    is_time: impl Fn(&Label) -> bool,
+) -> (Option<Label>, Rational) {
     let mut wait = Rational::ZERO;
     for label in labels {
         match label {
             Label::Delay(by) => wait = &wait + by,
+            Label::Quiescence if is_time(label) => wait = &wait + &Rational::from(1),
             _ => return (Some(label.clone()), wait),
         }
     }

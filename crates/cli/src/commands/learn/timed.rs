@@ -17,6 +17,7 @@ use serde_json::{Value as Json, json};
 
 use self::clock::ClockedSystem;
 use super::line::LearningLine;
+use super::machine::majority_vote;
 use super::output::{self, LearnedReport};
 use super::page::LearningViewer;
 use super::refusal::learning_error;
@@ -57,7 +58,9 @@ pub fn learn_time_outs(
         }
         let mut system = ClockedSystem::new(adapter, halt, viewer.meter());
         let (messages, mut watcher) = (&messages, LearningLine::new(viewer, halt));
-        let session = TimedSession { system: &mut system, watcher: &mut watcher, messages, settings, test };
+        let vote = (args.unstable == UnstableArg::Majority).then(|| majority_vote(args));
+        let (system, watcher) = (&mut system, &mut watcher);
+        let session = TimedSession { system, watcher, messages, settings, test, vote };
         let lesson = session.learn_timeouts().map_err(timed_error)?;
         let origin = MachineOrigin::from_system(sut, seed, lesson.facts());
         let report = LearnedReport { origin, json: timed_json(args, sut, seed, &lesson, messages) };
@@ -73,14 +76,15 @@ pub fn learn_time_outs(
 fn timed_settings(args: &LearnArgs) -> TimedSettings {
     let tolerance = Duration::from_millis(args.tolerance_ms);
     let settle = args.quiescence_ms.map_or(tolerance / SILENCE_DIVISOR, Duration::from_millis);
-    TimedSettings { wait: Duration::from_millis(args.wait_ms), tolerance, settle }
+    let wait = Duration::from_millis(args.wait_ms);
+    TimedSettings { wait, tolerance, settle, one_answer: args.one_answer }
 }
 
 /// Refuses arguments that cannot be combined with `--time`.
 fn refuse_arguments(args: &LearnArgs) -> Result<(), CliError> {
     let not = |what: &str| Err(CliError::usage(format!("`--time` cannot be combined with {what} yet")));
-    if args.unstable != UnstableArg::Stop {
-        not("`--unstable`")
+    if args.unstable == UnstableArg::Draft {
+        not("`--unstable draft`")
     } else if args.jobs > 1 {
         not("`--jobs`")
     } else if !args.closed.is_empty() {
@@ -102,7 +106,8 @@ fn timed_error(error: TimedSessionError<LiveTestError>) -> CliError {
             .help("lower `--silence-ms`: a pause must be longer than that"),
         TimedSessionError::TwoWays(_) => CliError::new(ExitStatus::Inconclusive, message).help(
             "do delays vary by more than `--tolerance-ms`? do answers take longer than a twentieth of it, or than \
-             `--silence-ms`? does a reset stop all timers?",
+             `--silence-ms`? does a reset stop all timers? `--one-answer` waits for late answers, and `--unstable \
+             majority` repeats what contradicts itself",
         ),
     }
 }

@@ -24,6 +24,25 @@ fn a_forbidden_output_after_too_many_states_is_unknown_and_no_pass() {
     json.check(5, &["\"verdict\":\"inconclusive\"", "\"unknown_from\":2"]);
 }
 
+/// Defect: the message was that the solver left a question open, and no option was named.
+#[test]
+fn a_run_beyond_the_unfolded_processes_says_so() {
+    let folder = Folder::new(MANY, "");
+    let server = "CHANDEF Chans ::= Ask, Answer :: Int ENDDEF
+        PROCDEF server [ Ask, Answer :: Int ] ( ) ::=
+            Ask ? x >-> ( Answer ! x >-> STOP ||| server [Ask, Answer] ( ) )
+        ENDDEF
+        MODELDEF Server ::= CHAN IN Ask CHAN OUT Answer BEHAVIOUR server [Ask, Answer] ( ) ENDDEF\n";
+    fs::write(folder.path().join("server.txs"), server).expect("a model");
+    let asked = "{\"label\": \"Ask\", \"args\": {\"v1\": 1}}\n".repeat(8);
+    fs::write(folder.path().join("t.jsonl"), asked).expect("a trace");
+    let judge = |depth: &str| folder.ioxide(&["judge", "server.txs", "--set", depth, "t.jsonl"]);
+    let why = "because the model is unfolded up to 3 nested processes only, and the run may have gone beyond";
+    judge("UNFOLD=3").check(5, &["INCONCLUSIVE: unknown from step 5 on", why, "`--set UNFOLD=3`"]);
+    judge("UNFOLD=10").check(0, &["PASS: 8 steps are allowed"]);
+    judge("UNFOLD=0").check(3, &["`--set UNFOLD=0` is no depth from 1 to 60"]);
+}
+
 #[test]
 fn an_input_that_only_some_states_accept_is_judged_by_the_relation() {
     let model = "model M { input a output x output y

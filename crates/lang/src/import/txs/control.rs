@@ -98,6 +98,8 @@ pub(super) struct Stepper<'a> {
     pub(super) pool: TermPool,
     /// The place of the last call that was made of those that may create processes without bound.
     pub(super) grown: Option<Span>,
+    /// The depth of compositions up to which processes that create processes are unfolded.
+    pub(super) max_depth: usize,
     growing: &'a BTreeSet<BehaviourId>,
     nesting: usize,
     called: Option<Span>,
@@ -114,7 +116,7 @@ impl<'a> Stepper<'a> {
         part: usize,
         pool: TermPool,
     ) -> Self {
-        let TxsMeaning { spec, words, interface, growing, .. } = *meaning;
+        let TxsMeaning { spec, words, interface, growing, max_depth, .. } = *meaning;
         let (fields, exit_fields, joint_fields) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let (nesting, called, grown) = (0, None, None);
         Self {
@@ -125,6 +127,7 @@ impl<'a> Stepper<'a> {
             part,
             pool,
             grown,
+            max_depth,
             growing,
             nesting,
             called,

@@ -23,11 +23,9 @@ use crate::sink::{FindingSink, Reported};
 /// The greatest number of compositions of one part. Chosen by feel: a process that makes more has no end, or none that
 /// testing would come to.
 const MAX_PLACES: usize = 5_000;
-/// The same where processes create processes. Chosen by feel, as the depth below: together they are some seconds of
-/// work, and far beyond what people let run in parallel.
-const MAX_GROWN_PLACES: usize = 300;
-/// The greatest nesting depth of compositions in which processes create processes.
-const MAX_GROWN_DEPTH: usize = 12;
+/// The same where processes create processes, for each level of nesting up to which they are unfolded. Chosen by feel:
+/// with the usual depth it is some seconds of work, and far beyond what people let run in parallel.
+const GROWN_PLACES_PER_LEVEL: usize = 25;
 /// The greatest number of locations of one part. Chosen by feel: those that are no compositions stand in the text, each
 /// for one way in which the channels are passed on.
 const MAX_ALL_PLACES: usize = 100_000;
@@ -148,6 +146,7 @@ impl<'a> PartBuilder<'a> {
             Err(why) => Err(why),
             Ok(()) => {
                 let cut = self.beyond.and(self.stepper.grown);
+                self.sts.unfolded_depth = self.beyond.map(|_| self.stepper.max_depth);
                 let used = self.sts.switches.iter().map(|switch| switch.gate).collect();
                 Ok(BuiltPart {
                     model: Model { pool: self.stepper.pool, sts: self.sts },
@@ -305,8 +304,9 @@ impl<'a> PartBuilder<'a> {
         let depth = depth_of(&control);
         self.n_compositions += usize::from(depth > 0);
         // What comes and goes has few places, so one that has no end is found before it has cost much.
-        let most = if self.stepper.grown.is_some() { MAX_GROWN_PLACES } else { MAX_PLACES };
-        let is_too_deep = self.stepper.grown.is_some() && depth > MAX_GROWN_DEPTH;
+        let most_grown = GROWN_PLACES_PER_LEVEL.saturating_mul(self.stepper.max_depth);
+        let most = if self.stepper.grown.is_some() { most_grown } else { MAX_PLACES };
+        let is_too_deep = self.stepper.grown.is_some() && depth > self.stepper.max_depth;
         if is_too_deep || self.n_compositions > most || self.places.len() >= MAX_ALL_PLACES {
             return match self.stepper.grown {
                 Some(call) if self.is_cut => Ok(self.place_beyond(call)),

@@ -36,6 +36,8 @@ pub(super) struct TxsMeaning<'a> {
     /// The calls that may create processes without bound.
     pub(super) growing: &'a BTreeSet<BehaviourId>,
     pub(super) pool: &'a TermPool,
+    /// The depth of compositions up to which processes that create processes are unfolded.
+    pub(super) max_depth: usize,
 }
 
 /// The interface of a model or goal: its channels with their directions.
@@ -105,7 +107,9 @@ pub(super) fn build_system(
     };
     let parts = parts.map_err(|why| why.report(span, sink))?;
     no_goals(&parts, sink)?;
-    parts.iter().filter_map(|part| part.cut).for_each(|call| sink.push(partly_unfolded(call)));
+    let unfolded_depth = parts.iter().find_map(|part| part.model.sts.unfolded_depth);
+    let cuts = parts.iter().filter_map(|part| part.cut);
+    cuts.for_each(|call| sink.push(partly_unfolded(call, meaning.max_depth)));
     // A single part that hides nothing is the system, without variables for its control.
     if let ([part], CompositionTree::Part(_)) = (&*parts, &tree)
         && part.communications().all(|on| on.hidden.is_empty() && on.exit.is_none())
@@ -113,7 +117,8 @@ pub(super) fn build_system(
         return check_listed(model, part.model.clone(), sink);
     }
     let mut composing = PartComposer { outside: &mut outside, parts: &parts, names: &names, span };
-    let system = composing.compose(&tree, &model.name, sink)?;
+    let mut system = composing.compose(&tree, &model.name, sink)?;
+    system.sts.unfolded_depth = unfolded_depth;
     // The channels of the model are hidden behind a mapper, so its `SYNC` is checked without one.
     match mapper {
         Some(mapper) => composing.check_mapper(mapper, &tree, sink).map(|()| system),
@@ -263,13 +268,14 @@ fn has_joint_offers(spec: &Specification) -> bool {
 }
 
 /// Returns the warning about a model that is unfolded up to the limits only.
-fn partly_unfolded(call: Span) -> Diagnostic {
+fn partly_unfolded(call: Span, depth: usize) -> Diagnostic {
     Diagnostic::new(
         Code::PartlyUnfolded,
         call,
         "this call creates a process again and again, so the model is unfolded only partly",
     )
-    .note("a run that leaves the unfolded part ends inconclusive")
+    .note(format!("a run that leaves the unfolded part ({depth} nested processes) ends inconclusive"))
+    .note(format!("it is unfolded further with a greater number: `--set UNFOLD={depth}` is as it is now"))
     .help(
         "let the process call itself at the end of a sequence, write out how many run in parallel, or let another \
          process bound them",

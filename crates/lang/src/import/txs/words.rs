@@ -396,7 +396,7 @@ fn report_twice(sink: &mut FindingSink, what: &str, name: &Name) -> Reported {
 fn check_overrides(defs: &[FuncDef], options: &LoadOptions, sink: &mut FindingSink) {
     let constants = || defs.iter().filter(|def| def.is_constant).map(|def| def.name.text.as_str());
     for (name, _) in &options.overrides {
-        if ![super::MODEL, super::MAPPER].contains(&name.as_str())
+        if ![super::MODEL, super::MAPPER, super::UNFOLD].contains(&name.as_str())
             && !constants().any(|constant| constant == name)
         {
             let place = defs.first().map(|def| def.name.span);
