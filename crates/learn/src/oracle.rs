@@ -373,7 +373,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         let states = machine.n_states();
         while let Some(word) = suite.advance() {
             tests.push(word);
-            let of = tests.len();
+            let of = tests.count_tests();
             if of.is_multiple_of(4096) {
                 self.notify_watch(LearningStage::Testing { states, extra, done: 0, of });
             }
@@ -391,7 +391,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         states: usize,
         extra: usize,
     ) -> Result<TestRound, LearnError<L::Error>> {
-        let (of, mut done, mut has_changed) = (tests.len(), 0, false);
+        let (of, mut done, mut has_changed) = (tests.count_tests(), 0, false);
         let batch = TESTS_PER_COPY * self.observer.live.width();
         loop {
             let drawn = tests.draw_tests(TESTS_PER_DRAW, &self.observer.tree, &mut self.rng);

@@ -16,6 +16,7 @@ pub struct SmallFraction {
 /// The bound on numerators and denominators: products of two, and sums of two products, fit in 128 bits.
 const MAX_PART: i128 = 1 << 62;
 
+#[expect(clippy::should_implement_trait, reason = "a result that does not fit is none")]
 impl SmallFraction {
     pub const ZERO: Self = Self { numer: 0, denom: 1 };
     pub(crate) const ONE: Self = Self { numer: 1, denom: 1 };

@@ -32,7 +32,7 @@ impl TestPool {
     }
 
     /// Returns the number of tests, drawn or not.
-    pub fn len(&self) -> usize {
+    pub fn count_tests(&self) -> usize {
         self.ends.len()
     }
 

@@ -124,7 +124,7 @@ fn with_orders<'r>(run: DecodedRun<'r>, model: &Model, number: usize) -> Decoded
     });
     let ways: Vec<Option<WayRecord>> = ways.collect();
     run.with_config(|config| {
-        if number % 3 > 0 {
+        if !number.is_multiple_of(3) {
             config.inputs = Inputs::Sent;
         }
         if number % 3 > 1 {

@@ -52,6 +52,12 @@ pub struct WatchedCheck<'w> {
     shared: &'w SharedWatch,
 }
 
+impl Default for Watchdog {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Watchdog {
     /// A watchdog without a context to watch.
     pub fn new() -> Self {
