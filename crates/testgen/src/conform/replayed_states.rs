@@ -12,7 +12,7 @@ use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_smt::solver::SolverDecision;
-use ioxide_symex::{Ctx, Quiescence, decided_successors, is_quiescent, may_wait};
+use ioxide_symex::{Ctx, LoneSteps, Quiescence, decided_successors, is_quiescent, may_wait};
 
 use super::product::InputCompletion;
 
@@ -121,9 +121,36 @@ pub(super) fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> Optio
 
 /// Returns the states closed under internal steps, as far as they can be computed.
 fn closure(cx: &Ctx<'_>, sts: &Sts, ReplayedStates { states, is_all }: ReplayedStates) -> ReplayedStates {
+    let first = states.clone();
     match concrete::tau_closure(cx.pool, sts, states, MAX_CLOSED_STATES) {
-        Ok(closure) => ReplayedStates { states: closure.states, is_all: is_all && !closure.truncated },
+        Ok(closure) if closure.truncated => {
+            reduced_closure(cx, sts, ReplayedStates { states: first, is_all })
+                .unwrap_or(ReplayedStates { states: closure.states, is_all: false })
+        }
+        Ok(closure) => ReplayedStates { states: closure.states, is_all },
         // Nothing is claimed then: no state is kept, and `is_all` is false.
         Err(_) => ReplayedStates::default(),
     }
+}
+
+/// Returns the states closed under internal steps of which those are left out that lone steps lead away from: the
+/// others show everything that they show. `None` if they are too many as well, or cannot be computed.
+fn reduced_closure(
+    cx: &Ctx<'_>,
+    sts: &Sts,
+    ReplayedStates { states, is_all }: ReplayedStates,
+) -> Option<ReplayedStates> {
+    let mut lone = LoneSteps::new(cx.pool, sts)?;
+    let mut settle = |state| match lone.settle(cx.pool, sts, state, MAX_CLOSED_STATES) {
+        Ok(settled) => settled,
+        Err(_) => None,
+    };
+    let states = states.into_iter().map(&mut settle).collect::<Option<BTreeSet<_>>>()?;
+    let closure = concrete::close_under(states, MAX_CLOSED_STATES, |state| {
+        let next = concrete::internal_successors(cx.pool, sts, state).ok();
+        let settled = next.and_then(|next| next.into_iter().map(|to| settle(to.state)).collect());
+        settled.ok_or(())
+    });
+    let closure = closure.ok().filter(|closure| !closure.truncated)?;
+    Some(ReplayedStates { states: closure.states, is_all })
 }

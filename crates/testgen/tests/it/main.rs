@@ -16,6 +16,7 @@ mod data;
 mod free_fields;
 mod inductive;
 mod kill;
+mod lone_steps;
 mod mutants;
 mod mutants_random;
 mod mutants_timed;
