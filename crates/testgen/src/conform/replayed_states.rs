@@ -19,6 +19,9 @@ use super::product::InputCompletion;
 /// The greatest number of states of a set closed under internal steps; beyond it the set is not all. It was chosen by
 /// feel: a tenth of what the monitor keeps, as many systems are followed at once.
 const MAX_CLOSED_STATES: usize = 10_000;
+/// The number of states of such a set above which those are left out that lone internal steps lead away from. Chosen by
+/// feel: finding these steps costs more than a few states.
+const FEW_CLOSED_STATES: usize = 60;
 
 /// The states of a system after a trace, as far as evaluation finds them: each is possible, but there may be more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,13 +124,18 @@ pub(super) fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> Optio
 
 /// Returns the states closed under internal steps, as far as they can be computed.
 fn closure(cx: &Ctx<'_>, sts: &Sts, ReplayedStates { states, is_all }: ReplayedStates) -> ReplayedStates {
-    let first = states.clone();
-    match concrete::tau_closure(cx.pool, sts, states, MAX_CLOSED_STATES) {
+    let few = concrete::tau_closure(cx.pool, sts, states.clone(), FEW_CLOSED_STATES);
+    let closed = match few {
         Ok(closure) if closure.truncated => {
-            reduced_closure(cx, sts, ReplayedStates { states: first, is_all })
-                .unwrap_or(ReplayedStates { states: closure.states, is_all: false })
+            if let Some(reduced) = reduced_closure(cx, sts, states.clone(), is_all) {
+                return reduced;
+            }
+            concrete::tau_closure(cx.pool, sts, states, MAX_CLOSED_STATES)
         }
-        Ok(closure) => ReplayedStates { states: closure.states, is_all },
+        few => few,
+    };
+    match closed {
+        Ok(closure) => ReplayedStates { states: closure.states, is_all: is_all && !closure.truncated },
         // Nothing is claimed then: no state is kept, and `is_all` is false.
         Err(_) => ReplayedStates::default(),
     }
@@ -138,7 +146,8 @@ fn closure(cx: &Ctx<'_>, sts: &Sts, ReplayedStates { states, is_all }: ReplayedS
 fn reduced_closure(
     cx: &Ctx<'_>,
     sts: &Sts,
-    ReplayedStates { states, is_all }: ReplayedStates,
+    states: BTreeSet<ConcreteState>,
+    is_all: bool,
 ) -> Option<ReplayedStates> {
     let mut lone = LoneSteps::new(cx.pool, sts)?;
     let mut settle = |state| match lone.settle(cx.pool, sts, state, MAX_CLOSED_STATES) {

@@ -8,6 +8,7 @@ mod case;
 mod collections;
 mod common;
 mod complete;
+mod complete_bounded;
 mod complete_random;
 mod conform;
 mod conform_random;
