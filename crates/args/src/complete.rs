@@ -76,6 +76,10 @@ pub struct CompleteArgs {
     /// For a model with infinitely many states: the number of groups of states that the suite covers.
     #[arg(long, hide_short_help = true, default_value_t = 8, value_name = "N")]
     pub bounded: usize,
+    /// Makes a suite for runs in which lists, sets and maps hold at most this many elements [default: no limit; 2, then
+    /// 1, if the suite without a limit takes half of the time].
+    #[arg(long, value_name = "N")]
+    pub max_items: Option<usize>,
     /// The largest number of messages in the suite.
     #[arg(long, hide_short_help = true, default_value_t = 2_000_000, value_name = "N")]
     pub max_symbols: usize,

@@ -160,8 +160,12 @@ pub fn claim_json(claim: &Claim) -> Json {
             "uncovered": updates.uncovered,
         })
     });
+    let scope = json!({
+        "most_items": claim.scope.most_items, "collections": claim.scope.collections,
+        "inputs": claim.scope.inputs,
+    });
     json!({
-        "version": CLAIM_VERSION,
+        "version": CLAIM_VERSION, "scope": scope,
         "states": claim.states, "bound": claim.bound, "input_classes": claim.inputs, "answers": claim.answers,
         "refine": claim.boundary, "exact": claim.is_exact, "whole": claim.is_whole(),
         "left_out": claim.left_out, "unspecified": claim.unspecified, "only": claim.only,

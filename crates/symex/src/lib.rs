@@ -41,6 +41,7 @@ mod instants;
 pub mod leaves;
 mod lint;
 mod live;
+mod lone_steps;
 mod merge;
 mod monitor;
 mod orders;
@@ -70,6 +71,7 @@ pub use crate::instants::{change_instants, holds_at, sample_instants};
 pub use crate::lint::property::{ClaimKind, ProofBasis, PropertyResult, PropertyStatus};
 pub use crate::lint::{LintResult, lint};
 pub use crate::live::LiveVars;
+pub use crate::lone_steps::LoneSteps;
 pub use crate::merge::{RegionRevisit, connected_facts};
 pub use crate::monitor::{
     AllowedLabel, Belief, ConnectionWiring, Forbidden, LostStates, MessageRoute, Monitor, PathItem, SentId,

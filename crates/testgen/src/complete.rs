@@ -30,7 +30,9 @@ mod names;
 pub mod react;
 mod refine;
 pub mod rivals;
+pub mod stages;
 pub mod suite;
+pub mod unfold;
 pub mod updates;
 mod walks;
 
@@ -66,6 +68,32 @@ impl Default for ClassLimits {
     /// 8 for the bounded abstraction; 40 switches to silence.
     fn default() -> Self {
         Self { states: 40, classes: 64, strict: 20, bounded: 8, reactions: 40 }
+    }
+}
+
+/// The runs that a suite is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SuiteScope {
+    /// The number of elements that every collection of the model holds at most; without a limit if `None`.
+    pub most_items: Option<usize>,
+    /// The messages that the tester sends; all inputs of the model if `None`.
+    pub inputs: Option<Vec<GateId>>,
+}
+
+/// The part of a system that its abstraction is about.
+#[derive(Clone, Debug, Default)]
+pub struct AbstractionScope {
+    /// The location behind which nothing is looked at: an input that may lead there is not given.
+    pub beyond: Option<LocId>,
+    /// The messages that are given; all inputs if `None`.
+    pub inputs: Option<Vec<GateId>>,
+}
+
+impl AbstractionScope {
+    /// Returns whether messages of `gate` are given.
+    #[must_use]
+    pub fn gives(&self, gate: GateId) -> bool {
+        self.inputs.as_ref().is_none_or(|inputs| inputs.contains(&gate))
     }
 }
 
@@ -169,7 +197,20 @@ pub fn abstraction(
     boundary: u32,
     limits: &ClassLimits,
 ) -> Result<Abstraction, NoAbstraction> {
-    let mut found = refine::refine_abstraction(cx, boundary, limits)?;
+    abstraction_within(cx, boundary, limits, &AbstractionScope::default())
+}
+
+/// The abstraction as [`abstraction`] makes it, as far as `scope` goes.
+///
+/// # Errors
+/// If the model has none, with the reason.
+pub fn abstraction_within(
+    cx: &mut Ctx<'_>,
+    boundary: u32,
+    limits: &ClassLimits,
+    scope: &AbstractionScope,
+) -> Result<Abstraction, NoAbstraction> {
+    let mut found = refine::refine_abstraction(cx, boundary, limits, scope)?;
     found.answers = rivals::group_answers(cx, &found);
     Ok(found)
 }

@@ -290,6 +290,11 @@ fn product<'s, 'c: 's>(
     // are one.
     let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
     let (imp, spec) = (SideSystem::new(cx, imp, live_imp), SideSystem::new(cx, spec, live_spec));
+    // The restricted completion compares states, not what they show.
+    let (imp, spec) = match options.completion {
+        InputCompletion::Restricted => (imp, spec),
+        _ => (imp.with_lone_steps(cx), spec.with_lone_steps(cx)),
+    };
     let limits = ClockLimits::new(cx, imp.sts, spec.sts);
     let ConformOptions { completion, relation, inputs, .. } = *options;
     Ok(ModelProduct { imp, spec, ports, completion, relation, inputs, limits })

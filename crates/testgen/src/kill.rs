@@ -265,6 +265,11 @@ impl MutationAnalysis {
         let left =
             SideSystem::with_changes(cx, &imp, live.clone(), &self.index, touched.locations.iter().copied());
         let right = SideSystem::with_changes(cx, spec, live, &self.index, []);
+        // A graph has all states after a trace, and is looked at by their locations.
+        let (left, right) = match (graph, self.completion()) {
+            (Some(_), _) | (_, InputCompletion::Restricted) => (left, right),
+            (None, _) => (left.with_lone_steps(cx), right.with_lone_steps(cx)),
+        };
         let (completion, relation) = (self.completion(), ConformanceRelation::Ioco);
         let product = ModelProduct {
             imp: left,

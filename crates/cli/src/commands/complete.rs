@@ -14,7 +14,8 @@ use ioxide_model::sts::Model;
 use ioxide_report::guarantee::{CLAIM, CompleteGuarantee, claim_json};
 use ioxide_run::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_symex::Ctx;
-use ioxide_testgen::complete::suite::{CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite};
+use ioxide_testgen::complete::stages::complete_suite_in_stages;
+use ioxide_testgen::complete::suite::{CompleteConfig, CompleteSuite, NoCompleteSuite};
 use ioxide_testgen::complete::{ClassLimits, NoAbstraction};
 use ioxide_testgen::tester::spec::CompleteOption;
 use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
@@ -68,6 +69,7 @@ pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, CliError
         limits,
         max_symbols: args.max_symbols,
         seed,
+        most_items: args.max_items,
     })
 }
 
@@ -94,7 +96,7 @@ pub fn make_suite(
 ) -> Result<CompleteSuite, CliError> {
     let mut solver = request.make()?;
     let _stage = limit::stage("making the classes and the suite");
-    complete_suite(&mut Ctx::new(model, &mut *solver), config)
+    complete_suite_in_stages(&mut Ctx::new(model, &mut *solver), config, &limit::brief)
         .map_err(|reason| no_suite_error(path, request, &reason))
 }
 
@@ -171,7 +173,7 @@ fn suite_json(model: &Model, suite: &CompleteSuite) -> Json {
         .states
         .iter()
         .map(|state| {
-            let location = model.sts.locations[state.loc].name.to_string();
+            let location = suite.system(&model.sts).locations[state.loc].name.to_string();
             let facts: Vec<String> =
                 state.facts.iter().map(|&fact| model.pool.show(fact).to_string()).collect();
             json!({ "name": state.name, "location": location, "when": facts })

@@ -51,6 +51,48 @@ pub struct Claim {
     pub waits: bool,
     /// The wrong updates of the fault domain; `None` if it has none.
     pub updates: Option<UpdateClaim>,
+    /// The runs that the claim is about.
+    pub scope: ScopeClaim,
+}
+
+/// The runs that a claim is about, in names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScopeClaim {
+    /// The number of elements that collections hold at most; without a limit if `None`.
+    pub most_items: Option<usize>,
+    /// The collections that are limited.
+    pub collections: Vec<String>,
+    /// The inputs that the tests send; all if `None`.
+    pub inputs: Option<Vec<String>>,
+}
+
+impl ScopeClaim {
+    /// Returns whether the claim is about all runs of the model.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.most_items.is_none() && self.inputs.is_none()
+    }
+
+    /// Returns the limits of the claim in sentences.
+    fn sentences(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if let Some(most) = self.most_items {
+            let hold = if self.collections.len() == 1 { "holds" } else { "hold" };
+            all.push(format!(
+                "It is about runs in which {} {hold} at most {}.",
+                list_names(&self.collections),
+                count_text(most, "element", "elements")
+            ));
+        }
+        if let Some(inputs) = &self.inputs {
+            all.push(format!(
+                "It is about runs with {} {} only.",
+                if inputs.len() == 1 { "the input" } else { "the inputs" },
+                list_names(inputs)
+            ));
+        }
+        all
+    }
 }
 
 /// The wrong updates of a fault domain, by what is known of them.
@@ -79,7 +121,7 @@ impl Claim {
             && self.missed == 0
             && self.infeasible == 0
             && self.uncovered_updates().is_empty();
-        self.is_exact && is_nothing_missing && is_sure
+        self.scope.is_everything() && self.is_exact && is_nothing_missing && is_sure
     }
 
     /// The wrong updates that are not covered, in words.
@@ -91,6 +133,7 @@ impl Claim {
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut all = vec![self.claim_text()];
+        all.extend(self.scope.sentences());
         all.push(format!(
             "A system of this fault domain behaves like a machine with at most {} over the {}: \
              it treats inputs of one class alike.",
@@ -153,7 +196,12 @@ impl Claim {
         // Only what the abstraction leaves out limits this sentence. Everything else that may be missed is in
         // `gaps`.
         let is_whole = self.is_exact && self.left_out == 0;
-        let place = if is_whole { "" } else { " where nothing is left out" };
+        let place = match (self.scope.is_everything(), is_whole) {
+            (true, true) => "",
+            (true, false) => " where nothing is left out",
+            (false, true) => " in a run that the claim is about",
+            (false, false) => ", in a run that the claim is about and where nothing is left out,",
+        };
         format!("Every system of the fault domain that gives a wrong answer{place} fails a test.")
     }
 

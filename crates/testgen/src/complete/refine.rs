@@ -16,14 +16,15 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, LocId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::valuation::Valuation;
+use ioxide_smt::halt::Halted;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
 use super::react::{ReactionPath, paths_after, paths_at_start};
 use super::{
-    Abstraction, ClassLimits, ClassOutcome, ClassStep, ConditionClass, InputClass, NoAbstraction, WhyLeftOut,
-    boundary, names,
+    Abstraction, AbstractionScope, ClassLimits, ClassOutcome, ClassStep, ConditionClass, InputClass,
+    NoAbstraction, WhyLeftOut, boundary, names,
 };
 
 /// Returns the first of these abstractions that is exact, or the bounded one.
@@ -35,10 +36,11 @@ pub(super) fn refine_abstraction(
     cx: &mut Ctx<'_>,
     boundary: u32,
     limits: &ClassLimits,
+    scope: &AbstractionScope,
 ) -> Result<Abstraction, NoAbstraction> {
     refuse_unsupported(cx)?;
     let (start, preamble) = find_start(cx, limits.reactions)?;
-    let mut loose = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
+    let mut loose = ClassRefiner::new(cx, boundary, (limits, scope), (limits.states, limits.classes));
     loose.is_loose = true;
     let loose_order = loose.split_until_stable(cx, &start)?;
     let is_enough = loose.is_exact && !loose.is_conditional;
@@ -46,22 +48,26 @@ pub(super) fn refine_abstraction(
     let (mut refiner, mut order) = if is_enough {
         (loose.clone(), loose_order.clone())
     } else {
-        let mut strict = ClassRefiner::new(cx, boundary, limits, most);
+        let mut strict = ClassRefiner::new(cx, boundary, (limits, scope), most);
         let order = strict.split_until_stable(cx, &start)?;
         (strict, order)
     };
     if refiner.is_exact {
-        let mut absolute = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
+        let mut absolute = ClassRefiner::new(cx, boundary, (limits, scope), (limits.states, limits.classes));
         absolute.blocks.clone_from(&refiner.blocks);
         absolute.is_absolute = true;
-        let found = absolute.split_until_stable(cx, &start)?;
-        if absolute.is_exact {
+        let found = match absolute.split_until_stable(cx, &start) {
+            // The classes that are known already are as exact; only their conditions are longer.
+            Err(NoAbstraction::Halted(Halted::Time)) => None,
+            found => Some(found?),
+        };
+        if let Some(found) = found.filter(|_| absolute.is_exact) {
             (refiner, order) = (absolute, found);
         }
     } else if loose.is_exact {
         (refiner, order) = (loose, loose_order);
     } else {
-        refiner = ClassRefiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
+        refiner = ClassRefiner::new(cx, boundary, (limits, scope), (limits.bounded, limits.bounded));
         order = refiner.split_until_stable(cx, &start)?;
     }
     let found = refiner.gather_classes(cx, &order, start, preamble);
@@ -142,6 +148,7 @@ pub(super) enum ClassTruth {
 struct ClassRefiner<'l> {
     boundary: u32,
     limits: &'l ClassLimits,
+    scope: &'l AbstractionScope,
     max_states: usize,
     max_classes: usize,
     blocks: Vec<ConditionBlock>,
@@ -162,12 +169,19 @@ struct ClassRefiner<'l> {
 
 impl<'l> ClassRefiner<'l> {
     /// One condition class per location, one input class per message.
-    fn new(cx: &Ctx<'_>, boundary: u32, limits: &'l ClassLimits, (states, classes): (usize, usize)) -> Self {
+    fn new(
+        cx: &Ctx<'_>,
+        boundary: u32,
+        (limits, scope): (&'l ClassLimits, &'l AbstractionScope),
+        (states, classes): (usize, usize),
+    ) -> Self {
         let block = |loc| ConditionBlock { loc, facts: Vec::new(), is_alive: true };
-        let gates = cx.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input);
+        let gates = cx.sts.gates.iter_enumerated();
+        let gates = gates.filter(|(id, gate)| gate.kind == GateKind::Input && scope.gives(*id));
         Self {
             boundary,
             limits,
+            scope,
             max_states: states,
             max_classes: classes,
             blocks: (0..cx.sts.locations.len()).map(|loc| block(LocId::new(loc))).collect(),
@@ -294,7 +308,7 @@ impl<'l> ClassRefiner<'l> {
         let sts = cx.sts;
         let mut found = Vec::new();
         for (id, switch) in sts.switches_from(self.blocks[block].loc) {
-            if sts.kind_of(switch) == GateKind::Input {
+            if sts.kind_of(switch) == GateKind::Input && self.scope.gives(switch.gate) {
                 match paths_after(cx, &self.blocks[block].facts, id, self.limits.reactions) {
                     Ok(paths) => found.extend(paths),
                     // Only this message is lost, not the abstraction: its steps are left out.
@@ -303,6 +317,7 @@ impl<'l> ClassRefiner<'l> {
                 }
             }
         }
+        self.leave_out_beyond(cx, block, &mut found);
         for path in &found {
             let gate = sts.switches[path.switches[0]].gate;
             for atom in boundary::move_comparisons(cx, path.when, &sts.gates[gate].fields, self.boundary) {
@@ -312,6 +327,27 @@ impl<'l> ClassRefiner<'l> {
         }
         self.paths.insert(block, found.into());
         Ok(was_divided)
+    }
+
+    /// Removes the paths that lead out of the scope, and the inputs with which they may be taken from the other paths: a
+    /// system that takes such an input is right whatever it does then.
+    fn leave_out_beyond(&self, cx: &mut Ctx<'_>, block: usize, paths: &mut Vec<ReactionPath>) {
+        let Some(beyond) = self.scope.beyond else { return };
+        let (out, mut within): (Vec<ReactionPath>, Vec<ReactionPath>) =
+            paths.drain(..).partition(|path| path.loc == beyond);
+        let sts = cx.sts;
+        let gate = |path: &ReactionPath| sts.switches[path.switches[0]].gate;
+        for path in &mut within {
+            let of = gate(path);
+            for left in out.iter().filter(|left| gate(left) == of) {
+                let both = [&self.blocks[block].facts[..], &[path.when, left.when]].concat();
+                if cx.decide(&both) != SolverDecision::Unsat {
+                    let stays = cx.pool.not(left.when);
+                    path.when = cx.pool.and2(path.when, stays);
+                }
+            }
+        }
+        *paths = within;
     }
 
     /// Returns the reaction to an input class in a condition class, or the cut that is needed to decide it.

@@ -10,13 +10,16 @@ use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::Word;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
-use ioxide_model::sts::SwitchId;
+use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_symex::Ctx;
 
-use super::claim::{Claim, UpdateClaim};
+use super::claim::{Claim, ScopeClaim, UpdateClaim};
 use super::concretise::{ConcreteWord, Concretiser};
+use super::unfold::{UnfoldedModel, unfold_collections};
 use super::updates::{WhyUncovered, WrongUpdate, cover_updates};
-use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction};
+use super::{
+    Abstraction, AbstractionScope, AnswerNames, ClassLimits, NoAbstraction, SuiteScope, abstraction_within,
+};
 use crate::tester::spec::CompleteOption;
 
 /// The number of words searched for ways to a state. Chosen by feel: it bounds the memory of the search, as words
@@ -48,6 +51,9 @@ pub struct CompleteConfig {
     pub max_symbols: usize,
     /// The seed of the values.
     pub seed: u64,
+    /// The number of elements that collections hold at most in the runs that the suite is about; without a limit if
+    /// `None`.
+    pub most_items: Option<usize>,
 }
 
 impl Default for CompleteConfig {
@@ -62,6 +68,7 @@ impl Default for CompleteConfig {
             limits: ClassLimits::default(),
             max_symbols: 2_000_000,
             seed: 0,
+            most_items: None,
         }
     }
 }
@@ -100,6 +107,16 @@ pub struct CompleteSuite {
     pub uncovered: Vec<(WrongUpdate, WhyUncovered)>,
     /// The claim that the suite proves.
     pub claim: Claim,
+    /// The model with bounded collections that the classes are of; `None` if they are those of the model.
+    pub unfolded: Option<UnfoldedModel>,
+}
+
+impl CompleteSuite {
+    /// Returns the system that the classes are of: `model`, or its unfolding.
+    #[must_use]
+    pub fn system<'s>(&'s self, model: &'s Sts) -> &'s Sts {
+        self.unfolded.as_ref().map_or(model, |unfolded| &unfolded.sts)
+    }
 }
 
 /// The reason why there is no suite.
@@ -116,6 +133,11 @@ pub enum NoCompleteSuite {
     },
     /// A name is neither a requirement nor a switch.
     UnknownRequirement(String),
+    /// The collections of the model cannot be bounded.
+    NoBoundedCollections {
+        /// The greatest number of elements.
+        most_items: usize,
+    },
 }
 
 impl NoCompleteSuite {
@@ -128,6 +150,9 @@ impl NoCompleteSuite {
             Self::TooLarge { .. } => {
                 "use fewer `--extra` states, a smaller `--refine`, or raise `--max-symbols`"
             }
+            Self::NoBoundedCollections { .. } => {
+                "`--max-items` takes models whose lists, sets and maps grow by messages, element by element"
+            }
             Self::UnknownRequirement(_) => "`--only` takes requirements (`@req`) and names of transitions",
         }
     }
@@ -139,6 +164,9 @@ impl fmt::Display for NoCompleteSuite {
             Self::Abstraction(reason) => write!(f, "{reason}"),
             Self::Choices => write!(f, "the model leaves the system a choice on which the rest depends"),
             Self::TooLarge { limit } => write!(f, "the suite has more than {limit} symbols"),
+            Self::NoBoundedCollections { most_items } => {
+                write!(f, "its collections cannot be bounded to {most_items} elements")
+            }
             Self::UnknownRequirement(name) => {
                 write!(f, "no transition and no requirement is called `{name}`")
             }
@@ -165,9 +193,77 @@ impl From<SuiteTooLarge> for NoCompleteSuite {
 /// # Errors
 /// If there is none, with the reason.
 pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<CompleteSuite, NoCompleteSuite> {
+    let scope = SuiteScope { most_items: config.most_items, inputs: None };
+    complete_suite_within(cx, config, &scope)
+}
+
+/// Returns the suite that is complete for the runs of `scope`.
+///
+/// # Errors
+/// If there is none, with the reason.
+pub fn complete_suite_within(
+    cx: &mut Ctx<'_>,
+    config: &CompleteConfig,
+    scope: &SuiteScope,
+) -> Result<CompleteSuite, NoCompleteSuite> {
+    let unfolded = match scope.most_items {
+        None => None,
+        Some(most_items) => {
+            let unfolded = unfold_collections(cx, most_items);
+            Some(unfolded.ok_or(NoCompleteSuite::NoBoundedCollections { most_items })?)
+        }
+    };
+    let inputs = scope.inputs.clone();
+    let within = AbstractionScope { beyond: unfolded.as_ref().map(|unfolded| unfolded.beyond), inputs };
+    let mut suite = match &unfolded {
+        None => control_suite(cx, config, &within)?,
+        Some(unfolded) => control_suite(&mut cx.with_system(&unfolded.sts), config, &within)?,
+    };
+    // Wrong updates are those of the model itself, also where its collections are bounded: what shows beyond the scope
+    // only is not covered. A suite for single requirements makes no claim about updates.
+    if config.only.is_empty() {
+        add_update_tests(cx, &mut suite)?;
+    }
+    let claim = &mut suite.claim;
+    claim.tests = suite.tests.len();
+    claim.symbols = suite.tests.iter().map(Vec::len).sum();
+    claim.scope = scope_claim(cx, scope, unfolded.as_ref());
+    Ok(CompleteSuite { unfolded, ..suite })
+}
+
+/// Adds tests for wrong updates, and what is known of them to the claim.
+fn add_update_tests(cx: &mut Ctx<'_>, suite: &mut CompleteSuite) -> Result<(), NoCompleteSuite> {
+    let coverage = cover_updates(cx, &mut suite.tests).map_err(NoAbstraction::Halted)?;
+    let describe = |(fault, why): &(WrongUpdate, WhyUncovered)| format!("{}: {why}", fault.describe(cx));
+    suite.claim.updates = Some(UpdateClaim {
+        total: coverage.total,
+        found: coverage.found,
+        unobservable: coverage.unobservable,
+        uncovered: coverage.uncovered.iter().map(describe).collect(),
+    });
+    suite.uncovered = coverage.uncovered;
+    Ok(())
+}
+
+/// Returns the scope in names.
+fn scope_claim(cx: &Ctx<'_>, scope: &SuiteScope, unfolded: Option<&UnfoldedModel>) -> ScopeClaim {
+    let name = |gate: &GateId| cx.sts.gates[*gate].name.to_string();
+    ScopeClaim {
+        most_items: unfolded.map(|unfolded| unfolded.most_items),
+        collections: unfolded.map(|unfolded| unfolded.names.clone()).unwrap_or_default(),
+        inputs: scope.inputs.as_ref().map(|inputs| inputs.iter().map(name).collect()),
+    }
+}
+
+/// Returns the suite of the system of `cx` without tests for wrong updates.
+fn control_suite(
+    cx: &mut Ctx<'_>,
+    config: &CompleteConfig,
+    scope: &AbstractionScope,
+) -> Result<CompleteSuite, NoCompleteSuite> {
     // Before the abstraction, which may take minutes: a wrong name should not cost them.
     let wanted = wanted_switches(cx, &config.only)?;
-    let found = abstraction(cx, config.boundary, &config.limits)?;
+    let found = abstraction_within(cx, config.boundary, &config.limits, scope)?;
     if found.has_choices() {
         return Err(NoCompleteSuite::Choices);
     }
@@ -190,24 +286,17 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
     let mut claim = claim(&found, &machine, config, critical.as_deref());
     claim.method = method;
     claim.words = words.len();
-    let mut uncovered = Vec::new();
-    let mut tests = with_values(cx, &found, config, &words, &mut claim)?;
+    let tests = with_values(cx, &found, config, &words, &mut claim)?;
     claim.waits = found.takes_early_inputs(cx);
-    // A suite for single requirements makes no claim about updates.
-    if critical.is_none() {
-        let coverage = cover_updates(cx, &mut tests).map_err(NoAbstraction::Halted)?;
-        let describe = |(fault, why): &(WrongUpdate, WhyUncovered)| format!("{}: {why}", fault.describe(cx));
-        claim.updates = Some(UpdateClaim {
-            total: coverage.total,
-            found: coverage.found,
-            unobservable: coverage.unobservable,
-            uncovered: coverage.uncovered.iter().map(describe).collect(),
-        });
-        uncovered = coverage.uncovered;
-    }
-    claim.tests = tests.len();
-    claim.symbols = tests.iter().map(Vec::len).sum();
-    Ok(CompleteSuite { abstraction: found, machine, words, tests, uncovered, claim })
+    Ok(CompleteSuite {
+        abstraction: found,
+        machine,
+        words,
+        tests,
+        uncovered: Vec::new(),
+        claim,
+        unfolded: None,
+    })
 }
 
 /// The switches with labels or requirements among `names`.
@@ -422,5 +511,6 @@ fn claim(
         untold: 0,
         waits: false,
         updates: None,
+        scope: ScopeClaim::default(),
     }
 }

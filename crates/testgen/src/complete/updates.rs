@@ -72,6 +72,8 @@ pub enum WhyUncovered {
     Undecided,
     /// The faulty system may choose its outputs such that no test fails.
     SystemChooses,
+    /// The time limit was reached before it was looked at.
+    OutOfTime,
 }
 
 impl fmt::Display for WhyUncovered {
@@ -80,6 +82,7 @@ impl fmt::Display for WhyUncovered {
             Self::TooMany => "beyond the number of faults that are checked",
             Self::Undecided => "neither a test nor a proof was found",
             Self::SystemChooses => "it shows only if the system makes certain choices",
+            Self::OutOfTime => "the time limit was reached",
         })
     }
 }
@@ -156,36 +159,35 @@ fn in_message(cx: &mut Ctx<'_>, sts: &Sts, switch: &Switch, term: Term) -> Optio
     Some(cx.pool.substitute(term, &names))
 }
 
-/// Adds tests to `tests` until every wrong update is found, is proved to make no difference, or stays uncovered.
+/// Adds tests to `tests` until every wrong update is found, is proved to make no difference, or stays uncovered, as
+/// those do that are left when the time is over.
 ///
 /// # Errors
-/// If the time limit or an interrupt ends the work.
+/// If an interrupt ends the work.
 pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<UpdateCoverage, Halted> {
     let mut faults = wrong_updates(cx);
     let mut coverage = UpdateCoverage { total: faults.len(), ..UpdateCoverage::default() };
     let beyond = faults.split_off(faults.len().min(MAX_FAULTS));
     let mut tree = TestTree::new(cx);
-    if !faults.is_empty() {
-        for test in tests.iter() {
-            if let Some(halted) = cx.halt_reason() {
-                return Err(halted);
-            }
-            tree.insert(cx, test);
+    for test in tests.iter().filter(|_| !faults.is_empty()) {
+        if is_time_over(cx)? {
+            break;
         }
+        tree.insert(cx, test);
     }
     let mut search = FaultSearch::default();
+    // Wrong updates are searched in the order of transitions, so that the tree keeps the takers of one transition at a
+    // time.
     for fault in faults {
-        // Wrong updates are searched in the order of transitions, so that the tree keeps the takers of one transition
-        // at a time.
-        if let Some(halted) = cx.halt_reason() {
-            return Err(halted);
-        }
-        let switch = fault.apply(cx);
-        if tree.kills(cx, fault.switch, &switch)? {
-            coverage.found += 1;
-            continue;
-        }
-        match search.decide(cx, &mut tree, fault, switch) {
+        let answer = if is_time_over(cx)? {
+            FaultAnswer::Open(WhyUncovered::OutOfTime)
+        } else {
+            search.answer(cx, &mut tree, fault)?
+        };
+        // An answer that was cut short by the end of the time is no answer.
+        let answer = if is_time_over(cx)? { FaultAnswer::Open(WhyUncovered::OutOfTime) } else { answer };
+        match answer {
+            FaultAnswer::Found => coverage.found += 1,
             FaultAnswer::Test(test) => {
                 tree.insert(cx, &test);
                 tests.push(test);
@@ -196,12 +198,22 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
         }
     }
     coverage.uncovered.extend(beyond.into_iter().map(|fault| (fault, WhyUncovered::TooMany)));
-    // An answer that was cut short by the end of the time is no answer.
-    cx.halt_reason().map_or(Ok(coverage), Err)
+    Ok(coverage)
 }
 
-/// The answer of a search for a fault that no test finds so far.
+/// Returns whether the time limit was reached.
+fn is_time_over(cx: &Ctx<'_>) -> Result<bool, Halted> {
+    match cx.halt_reason() {
+        None => Ok(false),
+        Some(Halted::Time) => Ok(true),
+        Some(interrupted) => Err(interrupted),
+    }
+}
+
+/// The answer of a search for a fault.
 enum FaultAnswer {
+    /// A test finds it already.
+    Found,
     /// This test finds it.
     Test(Vec<Label>),
     /// No test can.
@@ -219,6 +231,22 @@ struct FaultSearch {
 }
 
 impl FaultSearch {
+    /// Returns what is known of `fault` after the tests of `tree`.
+    fn answer(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        tree: &mut TestTree,
+        fault: WrongUpdate,
+    ) -> Result<FaultAnswer, Halted> {
+        let switch = fault.apply(cx);
+        match tree.kills(cx, fault.switch, &switch) {
+            Ok(true) => Ok(FaultAnswer::Found),
+            Ok(false) => Ok(self.decide(cx, tree, fault, switch)),
+            Err(Halted::Time) => Ok(FaultAnswer::Open(WhyUncovered::OutOfTime)),
+            Err(interrupted) => Err(interrupted),
+        }
+    }
+
     /// Decides one wrong update: whether a test shows it, or no test can.
     fn decide(
         &mut self,

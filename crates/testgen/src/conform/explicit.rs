@@ -75,7 +75,8 @@ pub struct MetLabels {
 }
 
 impl MetLabels {
-    fn number_of(&mut self, label: Label) -> usize {
+    /// The number of `label`, a new one where it was not met before.
+    pub fn number_of(&mut self, label: Label) -> usize {
         if let Some(&known) = self.numbers.get(&label) {
             return known;
         }

@@ -656,7 +656,9 @@ pub(crate) fn close_members(
     // Every case has its own list of members, looked at from the front while what is new is added at the end. A case
     // may be split at any member; the parts go on from there, each with the truth it was split by.
     let mut done = Vec::new();
-    let mut open = vec![(case, members, 0)];
+    let mut settled = Vec::new();
+    members.into_iter().for_each(|member| add_unless_known(&mut settled, side.settle(cx, member)));
+    let mut open = vec![(case, settled, 0)];
     while let Some((case, members, at)) = open.pop() {
         let Some(member) = members.get(at).cloned() else {
             done.push((case, members));
@@ -672,7 +674,8 @@ pub(crate) fn close_members(
             let mut members = members.clone();
             let taken = internal.iter().zip(&guards).zip(&truths).filter(|(_, truth)| **truth);
             for ((&id, &guard), _) in taken {
-                add_unless_known(&mut members, side.successor(cx, &member, (id, guard), &values));
+                let next = side.successor(cx, &member, (id, guard), &values);
+                add_unless_known(&mut members, side.settle(cx, next));
             }
             debug_assert!(at < members.len(), "members are only added");
             if members.len() > MAX_MEMBERS {

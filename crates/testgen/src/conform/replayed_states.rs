@@ -12,13 +12,16 @@ use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_smt::solver::SolverDecision;
-use ioxide_symex::{Ctx, Quiescence, decided_successors, is_quiescent, may_wait};
+use ioxide_symex::{Ctx, LoneSteps, Quiescence, decided_successors, is_quiescent, may_wait};
 
 use super::product::InputCompletion;
 
 /// The greatest number of states of a set closed under internal steps; beyond it the set is not all. It was chosen by
 /// feel: a tenth of what the monitor keeps, as many systems are followed at once.
 const MAX_CLOSED_STATES: usize = 10_000;
+/// The number of states of such a set above which those are left out that lone internal steps lead away from. Chosen by
+/// feel: finding these steps costs more than a few states.
+const FEW_CLOSED_STATES: usize = 60;
 
 /// The states of a system after a trace, as far as evaluation finds them: each is possible, but there may be more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,9 +124,42 @@ pub(super) fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> Optio
 
 /// Returns the states closed under internal steps, as far as they can be computed.
 fn closure(cx: &Ctx<'_>, sts: &Sts, ReplayedStates { states, is_all }: ReplayedStates) -> ReplayedStates {
-    match concrete::tau_closure(cx.pool, sts, states, MAX_CLOSED_STATES) {
+    let few = concrete::tau_closure(cx.pool, sts, states.clone(), FEW_CLOSED_STATES);
+    let closed = match few {
+        Ok(closure) if closure.truncated => {
+            if let Some(reduced) = reduced_closure(cx, sts, states.clone(), is_all) {
+                return reduced;
+            }
+            concrete::tau_closure(cx.pool, sts, states, MAX_CLOSED_STATES)
+        }
+        few => few,
+    };
+    match closed {
         Ok(closure) => ReplayedStates { states: closure.states, is_all: is_all && !closure.truncated },
         // Nothing is claimed then: no state is kept, and `is_all` is false.
         Err(_) => ReplayedStates::default(),
     }
+}
+
+/// Returns the states closed under internal steps of which those are left out that lone steps lead away from: the
+/// others show everything that they show. `None` if they are too many as well, or cannot be computed.
+fn reduced_closure(
+    cx: &Ctx<'_>,
+    sts: &Sts,
+    states: BTreeSet<ConcreteState>,
+    is_all: bool,
+) -> Option<ReplayedStates> {
+    let mut lone = LoneSteps::new(cx.pool, sts)?;
+    let mut settle = |state| match lone.settle(cx.pool, sts, state, MAX_CLOSED_STATES) {
+        Ok(settled) => settled,
+        Err(_) => None,
+    };
+    let states = states.into_iter().map(&mut settle).collect::<Option<BTreeSet<_>>>()?;
+    let closure = concrete::close_under(states, MAX_CLOSED_STATES, |state| {
+        let next = concrete::internal_successors(cx.pool, sts, state).ok();
+        let settled = next.and_then(|next| next.into_iter().map(|to| settle(to.state)).collect());
+        settled.ok_or(())
+    });
+    let closure = closure.ok().filter(|closure| !closure.truncated)?;
+    Some(ReplayedStates { states: closure.states, is_all })
 }

@@ -4,13 +4,20 @@
 //! cannot be observed (a value unknown at start, the instant of an internal step), a member is a *set* of states:
 //! variables of its own range over the choices, and facts relate them to the product's variables.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{Ctx, LiveVars, Store, can_react, quiescence_condition};
+use ioxide_symex::{Ctx, LiveVars, LoneSteps, Store, can_react, quiescence_condition};
+use rustc_hash::FxHashSet;
+
+/// The number of lone steps that are followed one after the other. Chosen by feel: a member further on is as good as
+/// one that is not.
+const MAX_LONE_STEPS: usize = 10_000;
 
 /// A state, or set of states, that a side may be in: a location and a term for every variable and clock, over all
 /// values of the variables of its own that satisfy its facts.
@@ -76,6 +83,8 @@ pub(crate) struct SideSystem<'s> {
     pub sts: &'s Sts,
     index: SystemIndex,
     live: Liveness,
+    /// The internal steps that may come first; none if all states after a trace are to be kept.
+    lone: Option<RefCell<LoneSteps>>,
 }
 
 /// The switches and conditions of each location, and the default value of each variable.
@@ -103,7 +112,42 @@ impl<'s> SideSystem<'s> {
     /// Indexes `sts`, whose terms are in the pool of `cx`; `live` has the live variables of each location.
     pub fn new(cx: &mut Ctx<'_>, sts: &'s Sts, live: Liveness) -> Self {
         let index = SystemIndex::new(cx, sts);
-        Self { sts, index, live }
+        Self { sts, index, live, lone: None }
+    }
+
+    /// Keeps only the states that lone internal steps lead to, which show everything that the others show. Not for
+    /// products whose members are compared with those of another system or looked at by their locations.
+    #[must_use]
+    pub fn with_lone_steps(self, cx: &Ctx<'_>) -> Self {
+        let lone = LoneSteps::new(cx.pool, self.sts).map(RefCell::new);
+        Self { lone, ..self }
+    }
+
+    /// Returns the member that stands for `member`: the one that its lone steps lead to, or one of a circle of them.
+    pub fn settle(&self, cx: &mut Ctx<'_>, member: SideMember) -> SideMember {
+        let Some(lone) = &self.lone else { return member };
+        let mut member = member;
+        let mut passed: FxHashSet<SideMember> = FxHashSet::default();
+        for _ in 0..MAX_LONE_STEPS {
+            let Some(id) = lone.borrow_mut().lone_switch(cx.pool, self.sts, &self.known_values(cx, &member))
+            else {
+                break;
+            };
+            if !passed.insert(member.clone()) {
+                break;
+            }
+            let values = self.values(&member);
+            let always = cx.pool.tt();
+            member = self.successor(cx, &member, (id, always), &values);
+        }
+        member
+    }
+
+    /// Returns the location of `member` and the values of the variables that have the same one in all its states.
+    fn known_values(&self, cx: &Ctx<'_>, member: &SideMember) -> ConcreteState {
+        let known = |(var, term): (VarId, Term)| Some((var, cx.pool.as_value(term)?.clone()));
+        let values = member.store.iter(self.sts).filter_map(known).collect();
+        ConcreteState { loc: member.loc, values }
     }
 
     /// Returns whether every state takes every input; false also if that depends on guards.
@@ -126,7 +170,7 @@ impl<'s> SideSystem<'s> {
         for loc in touched {
             Arc::make_mut(&mut index.places)[loc] = LocationSwitches::new(&mut over, sts, loc);
         }
-        Self { sts, index, live }
+        Self { sts, index, live, lone: None }
     }
 
     /// The initial state; a variable without an initial value gets a fresh variable.

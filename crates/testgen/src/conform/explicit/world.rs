@@ -4,16 +4,20 @@
 //! This one visits every state of both systems many times, in sets that overlap: so states and labels are numbers and
 //! steps are kept. It asks no solver, and what cannot be evaluated ends it, as a set that lacks states would prove
 //! nothing.
+//!
+//! Of the states after a trace only those are kept that internal steps independent of all others lead to
+//! ([`LoneSteps`]): they show everything that the others show.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
 use ioxide_model::term::TermPool;
 use ioxide_smt::halt::Halt;
+use ioxide_symex::LoneSteps;
 
 use super::free::{FreeFields, FreeValues};
 use super::offer::MessageList;
@@ -33,6 +37,15 @@ pub type StateSet = Vec<usize>;
 struct OwnSteps {
     internal: Vec<usize>,
     outputs: Vec<(usize, usize)>,
+}
+
+/// The lone steps of a system.
+enum LoneStepIndex {
+    /// Made when it is needed.
+    NotMade,
+    Made(Box<LoneSteps>),
+    /// The system has none, or none is to be used.
+    Without,
 }
 
 /// The representatives that a set of states is looked at with, by gate of the specification and position of the field.
@@ -59,6 +72,9 @@ pub struct EnumeratedSide<'w> {
     halt: Halt,
     /// True if fields of many values take a few of them.
     is_sampled: bool,
+    lone: LoneStepIndex,
+    /// The state that stands for each state, where that is known.
+    settled: Vec<Option<usize>>,
     /// The number of guards evaluated so far.
     pub evaluated: usize,
 }
@@ -82,6 +98,8 @@ impl<'w> EnumeratedSide<'w> {
             max_states,
             halt: Halt::default(),
             is_sampled: false,
+            lone: LoneStepIndex::NotMade,
+            settled: Vec::new(),
             evaluated: 0,
         }
     }
@@ -107,6 +125,12 @@ impl<'w> EnumeratedSide<'w> {
         Self { is_sampled: true, ..self }
     }
 
+    /// Keeps all states that internal steps lead to.
+    #[must_use]
+    pub fn without_reduction(self) -> Self {
+        Self { lone: LoneStepIndex::Without, ..self }
+    }
+
     /// Returns the number of states found so far.
     #[must_use]
     pub fn count_states(&self) -> usize {
@@ -130,10 +154,11 @@ impl<'w> EnumeratedSide<'w> {
         if self.states.len() >= self.max_states || is_due && self.halt.halt_reason().is_some() {
             return Err(EnumerationGivenUp);
         }
-        // `states`, `own` and `mentioned` are indexed by the number of a state and grow together.
+        // `states`, `own`, `mentioned` and `settled` are indexed by the number of a state and grow together.
         self.states.push(state.clone());
         self.own.push(None);
         self.mentioned.push(None);
+        self.settled.push(None);
         self.numbers.insert(state, self.states.len() - 1);
         debug_assert!(self.states.len() == self.own.len() && self.own.len() == self.mentioned.len());
         Ok(self.states.len() - 1)
@@ -224,7 +249,8 @@ impl<'w> EnumeratedSide<'w> {
             for next in
                 concrete::internal_successors(pool, self.sts, &state).map_err(|_| EnumerationGivenUp)?
             {
-                own.internal.push(self.number_of(next.state)?);
+                let to = self.number_of(next.state)?;
+                own.internal.push(self.settle(pool, to)?);
             }
             for switch in self.switches_of(at, |kind| kind == GateKind::Output) {
                 // Open switches depend on the representatives of the pair and cannot be kept per state.
@@ -235,6 +261,48 @@ impl<'w> EnumeratedSide<'w> {
             self.own[at] = Some(own);
         }
         self.own[at].as_ref().ok_or(EnumerationGivenUp)
+    }
+
+    /// Returns the state that stands for a state: the one that its lone steps lead to, the least one of a circle.
+    fn settle(&mut self, pool: &TermPool, at: usize) -> Result<usize, EnumerationGivenUp> {
+        let mut passed: Vec<usize> = Vec::new();
+        let mut on_the_way: FxHashSet<usize> = FxHashSet::default();
+        let mut at = at;
+        let found = loop {
+            if let Some(known) = self.settled[at] {
+                break known;
+            }
+            if !on_the_way.insert(at) {
+                // All states of a circle of lone steps are followed by the same runs; the one that stands for them has
+                // all its steps, and is not stable.
+                let circle = passed.iter().skip_while(|&&other| other != at);
+                break circle.copied().min().unwrap_or(at);
+            }
+            passed.push(at);
+            match self.lone_successor(pool, at)? {
+                Some(next) => at = next,
+                None => break at,
+            }
+        };
+        for at in passed {
+            self.settled[at] = Some(found);
+        }
+        Ok(found)
+    }
+
+    /// Returns the state after a lone step; `None` if there is no such step.
+    fn lone_successor(&mut self, pool: &TermPool, at: usize) -> Result<Option<usize>, EnumerationGivenUp> {
+        if matches!(self.lone, LoneStepIndex::NotMade) {
+            let made = LoneSteps::new(pool, self.sts);
+            self.lone = made.map_or(LoneStepIndex::Without, |steps| LoneStepIndex::Made(Box::new(steps)));
+        }
+        let LoneStepIndex::Made(lone) = &mut self.lone else { return Ok(None) };
+        let (state, before) = (&self.states[at], lone.evaluated);
+        let found = lone.lone_switch(pool, self.sts, state);
+        self.evaluated += lone.evaluated - before;
+        let Some(id) = found else { return Ok(None) };
+        let next = concrete::successor(pool, self.sts, state, &self.sts.switches[id], &[]);
+        self.number_of(next.map_err(|_| EnumerationGivenUp)?).map(Some)
     }
 
     fn mentioned_inputs(
@@ -311,6 +379,7 @@ impl<'w> EnumeratedSide<'w> {
         labels: &mut MetLabels,
         states: BTreeSet<usize>,
     ) -> Result<StateSet, EnumerationGivenUp> {
+        let states = states.into_iter().map(|at| self.settle(pool, at)).collect::<Result<_, _>>()?;
         // The limit is on the states that have a number, whatever set they are in.
         let closed = concrete::close_under(states, usize::MAX, |&at| {
             Ok(self.own_steps(pool, labels, at)?.internal.clone())
