@@ -57,7 +57,7 @@ pub struct LoneSteps {
     pub evaluated: usize,
 }
 
-/// Whether a switch can be taken in a state.
+/// The answer to whether a switch can be taken in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SwitchStatus {
     Enabled,
@@ -68,7 +68,7 @@ enum SwitchStatus {
 }
 
 impl LoneSteps {
-    /// Indexes `sts`; `None` if it has no internal switches, or clocks, with which every step takes place at an instant.
+    /// Indexes `sts`; `None` if it has no internal switches, or has clocks: then every step takes place at an instant.
     #[must_use]
     pub fn new(pool: &TermPool, sts: &Sts) -> Option<Self> {
         let is_internal = |switch: &Switch| sts.kind_of(switch) == GateKind::Internal;
@@ -136,13 +136,8 @@ impl LoneSteps {
     pub fn lone_switch(&mut self, pool: &TermPool, sts: &Sts, state: &ConcreteState) -> Option<SwitchId> {
         let mut search = LoneSearch { index: self, pool, sts, state, known: FxHashMap::default() };
         let internal = search.index.internal.clone();
-        let enabled = internal.into_iter().filter(|&id| sts.switches[id].source == state.loc);
-        for id in enabled {
-            if search.status(id) == SwitchStatus::Enabled && search.is_lone(id) {
-                return Some(id);
-            }
-        }
-        None
+        let mut here = internal.into_iter().filter(|&id| sts.switches[id].source == state.loc);
+        here.find(|&id| search.status(id) == SwitchStatus::Enabled && search.is_lone(id))
     }
 
     /// Returns the switches whose update can make `conjunct` true where it is false.

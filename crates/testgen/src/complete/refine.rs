@@ -329,8 +329,8 @@ impl<'l> ClassRefiner<'l> {
         Ok(was_divided)
     }
 
-    /// Removes the paths that lead out of the scope, and the inputs with which they may be taken from the other paths: a
-    /// system that takes such an input is right whatever it does then.
+    /// Removes the paths that lead out of the scope, and the inputs with which they may be taken from the other paths:
+    /// a system that takes such an input is right whatever it does then.
     fn leave_out_beyond(&self, cx: &mut Ctx<'_>, block: usize, paths: &mut Vec<ReactionPath>) {
         let Some(beyond) = self.scope.beyond else { return };
         let (out, mut within): (Vec<ReactionPath>, Vec<ReactionPath>) =

@@ -150,10 +150,7 @@ fn reduced_closure(
     is_all: bool,
 ) -> Option<ReplayedStates> {
     let mut lone = LoneSteps::new(cx.pool, sts)?;
-    let mut settle = |state| match lone.settle(cx.pool, sts, state, MAX_CLOSED_STATES) {
-        Ok(settled) => settled,
-        Err(_) => None,
-    };
+    let mut settle = |state| lone.settle(cx.pool, sts, state, MAX_CLOSED_STATES).unwrap_or_default();
     let states = states.into_iter().map(&mut settle).collect::<Option<BTreeSet<_>>>()?;
     let closure = concrete::close_under(states, MAX_CLOSED_STATES, |state| {
         let next = concrete::internal_successors(cx.pool, sts, state).ok();

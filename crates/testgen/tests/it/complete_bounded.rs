@@ -27,9 +27,9 @@ const LIMITS: ClassLimits = ClassLimits { states: 16, classes: 12, strict: 12, b
 /// The parts of a model of a list that is put to and taken from; a fault replaces one of them.
 #[derive(Clone, Debug)]
 struct ListModel {
-    /// What `put` assigns to the list, `get` too, and what they assign to the last value.
+    /// The terms that `put` and `get` assign to the list, and those that they assign to the last value.
     updates: [&'static str; 4],
-    /// What is said after `put`, after `get`, and after `get` from an empty list.
+    /// The answers after `put`, after `get`, and after `get` from an empty list.
     answers: [&'static str; 3],
     /// The condition under which `put` is taken, and refused.
     room: [&'static str; 2],

@@ -1,5 +1,5 @@
-//! The reduction by lone internal steps against the states it leaves out: the same outputs, silence, inputs and refusals
-//! after every trace of random systems of parts.
+//! The reduction by lone internal steps against the states it leaves out: the same outputs, silence, inputs and
+//! refusals after every trace of random systems of parts.
 //!
 //! `IOXIDE_LONE=20000 cargo test -p ioxide-testgen --test it lone_steps:: -- --nocapture`
 
@@ -77,7 +77,7 @@ fn random_system(rng: &mut ChaCha8Rng) -> String {
     text + "}\n"
 }
 
-/// What is observed of a set of states: outputs and silence, mentioned inputs, refused inputs.
+/// The observations of a set of states: outputs and silence, mentioned inputs, refused inputs.
 #[derive(Debug, PartialEq, Eq)]
 struct Observed {
     reactions: BTreeSet<Option<usize>>,
