@@ -57,7 +57,7 @@ pub struct LoneSteps {
     pub evaluated: usize,
 }
 
-/// The answer to whether a switch can be taken in a state.
+/// The status of a switch in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SwitchStatus {
     Enabled,
@@ -68,7 +68,8 @@ enum SwitchStatus {
 }
 
 impl LoneSteps {
-    /// Indexes `sts`; `None` if it has no internal switches, or has clocks: then every step takes place at an instant.
+    /// Indexes `sts`; `None` if it has no internal switches, or clocks, with which every step takes place at an
+    /// instant.
     #[must_use]
     pub fn new(pool: &TermPool, sts: &Sts) -> Option<Self> {
         let is_internal = |switch: &Switch| sts.kind_of(switch) == GateKind::Internal;
