@@ -7,7 +7,7 @@ use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::Model;
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, coverage, of_goal};
-use ioxide_testgen::tester::game::GameTester;
+use ioxide_testgen::tester::game::{GameTester, NoGame};
 use ioxide_testgen::tester::random::Interaction;
 
 use crate::exit::{CliError, ExitStatus};
@@ -62,10 +62,17 @@ pub fn game(
     let goal = find_goal(model, name)?;
     let mut solver = request.make()?;
     let game = GameTester::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
-    game.ok_or_else(|| {
-        CliError::usage(format!("`force:{name}` is not possible")).help(
-            "`force:` needs a state to reach or an observer, in a model without clocks and unknown values",
-        )
+    game.map_err(|why| {
+        CliError::usage(format!("`force:{name}` is not possible: {why}")).help(match why {
+            NoGame::Goal => "`force:` needs a state to reach or an observer".to_owned(),
+            NoGame::StartValue(_) | NoGame::Values(_) => format!(
+                "with clocks or unknown start values it needs types with few values, such as `0..9`; \
+                 `purpose:{name} --any-answer` takes all types"
+            ),
+            NoGame::TimedSilence | NoGame::Clocks | NoGame::HiddenReset(_) => {
+                format!("use `purpose:{name} --any-answer`, which follows one path")
+            }
+        })
     })
 }
 

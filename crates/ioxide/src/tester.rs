@@ -28,7 +28,7 @@ use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
 use ioxide_testgen::tester::defaults;
-use ioxide_testgen::tester::game::GameTester;
+use ioxide_testgen::tester::game::{GameTester, NoGame};
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
 use ioxide_testgen::tester::script::ScriptTester;
@@ -56,10 +56,8 @@ pub(crate) enum NoTester {
     NoPath { name: String, why: NoPurpose },
     #[error("nothing to run: no transition of the model can be reached")]
     NothingReachable,
-    #[error(
-        "`{0}` cannot be forced: `force` needs a `reach` or an observer, in a model without clocks and unknown values"
-    )]
-    NoGame(String),
+    #[error("`{0}` cannot be forced: {1}")]
+    NoGame(String, NoGame),
     #[error("the model has no such test")]
     NoTest,
     #[error("the model has no complete suite: {0}")]
@@ -113,7 +111,7 @@ impl TesterMaker<'_> {
                 let mut solver = build_stack(&SolverConfig::default());
                 let game =
                     GameTester::new(&mut Ctx::new(self.model, &mut solver), &goal, Interaction::default());
-                Box::new(game.ok_or_else(|| NoTester::NoGame(name.clone()))?)
+                Box::new(game.map_err(|why| NoTester::NoGame(name.clone(), why))?)
             }
             TesterSpec::Tests => self.make_tests(|_| true)?,
             TesterSpec::Test(name) => self.make_tests(|goal| *goal.name == **name)?,

@@ -53,6 +53,7 @@ pub use self::search::{SearchBounds, SearchEffort};
 pub use self::witness::ConformWitness;
 
 pub(crate) use self::beyond::ClockLimits;
+pub(crate) use self::clock_regions::common_unit;
 pub(crate) use self::concrete_pass::difference_near;
 pub(crate) use self::portfolio::decide;
 pub(crate) use self::ports::ports;

@@ -25,7 +25,7 @@ use ioxide_testgen::tester::purpose::PurposeGuided;
 use ioxide_testgen::tester::random::Interaction;
 use ioxide_wire::adapter::model::ModelAdapter;
 
-fn model(text: &str) -> Model {
+pub fn model(text: &str) -> Model {
     let mut sources = Sources::default();
     let file = sources.add("m.iox", text.to_owned());
     let loaded = load(&sources, file, &LoadOptions::default());
@@ -38,7 +38,7 @@ fn maze() -> String {
 }
 
 /// Runs a tester on the model itself `n` times: the tester, the traces, and how many runs met their goal.
-fn runs<T: Tester>(
+pub fn runs<T: Tester>(
     spec: &Model,
     make: impl FnOnce(&mut Ctx<'_>) -> T,
     seed: u64,
@@ -82,7 +82,11 @@ fn played(text: &str, name: &str, seed: u64, n: u64) -> (GameTally, Vec<Trace>) 
 fn a_goal_is_forced_where_a_strategy_exists() {
     for seed in 0..10 {
         let (tally, _) = played(&maze(), "outside", seed, 1);
-        assert_eq!(tally, GameTally { runs: 1, reached: 1, is_forced: Some(true) }, "seed {seed}");
+        assert_eq!(
+            tally,
+            GameTally { runs: 1, reached: 1, is_forced: Some(true), is_undecided: false },
+            "seed {seed}"
+        );
     }
     let spec = model(&maze());
     let goal = spec.sts.goals[0].clone();
@@ -116,7 +120,7 @@ fn the_best_chance_is_taken_where_nothing_is_forced() {
 #[test]
 fn silence_is_a_step_of_a_game() {
     let (tally, traces) = played(&maze(), "still", 5, 3);
-    assert_eq!(tally, GameTally { runs: 3, reached: 3, is_forced: Some(true) });
+    assert_eq!(tally, GameTally { runs: 3, reached: 3, is_forced: Some(true), is_undecided: false });
     assert!(traces.iter().all(Trace::ends_in_silence), "{traces:?}");
 }
 

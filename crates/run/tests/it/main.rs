@@ -2,6 +2,7 @@
 
 #[path = "../../../testgen/tests/it/common.rs"]
 mod common;
+mod force;
 mod game;
 mod hunt;
 mod kill;

@@ -30,7 +30,7 @@ use ioxide_symex::Ctx;
 
 use self::member::RegionSide;
 use self::search::{RegionEnd, RegionSearch};
-use self::unit::common_unit;
+pub(crate) use self::unit::common_unit;
 use super::product::ModelProduct;
 use super::search::SearchEffort;
 use super::witness::replayed_trace;

@@ -10,15 +10,26 @@
 //! Values of inputs are chosen such that the rest of the way is possible for *all* values of the answers, if there are
 //! such (\[BT19] sec. 7: universal quantification of outputs), else for some.
 //!
+//! Where the labels of a run do not tell its state (unknown start values, hidden choices, internal steps), and in models
+//! with clocks, the game is played on beliefs instead, in regions of time ([`strategy`]): the tester chooses inputs and
+//! instants, the system everything that the model leaves open. The states and messages are listed one by one there, so
+//! such a model must have finitely many of them ([`NoGame`] says what is missing).
+//!
 //! *Promises.* Like every tester it cannot say Fail. A strategy is computed over symbolic states, each of which stands
-//! for many: that the goal is forced holds for these, and "out of reach" is no proof. Where the labels of a run do not
-//! tell the state of the model, nothing is called forced.
+//! for many: that the goal is forced holds for these, and "out of reach" is no proof. A strategy on beliefs is exact:
+//! it meets the goal against every system that conforms to the model, if instants are observed exactly (in simulated
+//! time); a search that a limit ended claims nothing.
 
 mod arena;
+mod belief;
+mod player;
+mod regions;
 mod solve;
+mod strategy;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::goal::{Goal, PathStep};
@@ -30,7 +41,9 @@ use ioxide_model::value::Value;
 use ioxide_symex::{Ctx, Monitor, SymState};
 
 use self::arena::GameArena;
+use self::player::{BeliefPlayer, PlayerMove};
 use self::solve::{GameChoice, GameSolution};
+pub use self::strategy::Outlook;
 use super::random::Interaction;
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::PickedValues;
@@ -40,12 +53,40 @@ use crate::purpose::{TestPurpose, holds_for_any_answer};
 /// The number of states of a belief from which the game is solved. Chosen by feel: the game is solved for each, and
 /// the tester waits.
 const MAX_BELIEF: usize = 4;
+/// The number of looks in a row without a message after which a game on beliefs ends. Chosen by feel: a strategy needs
+/// one, and silence tells no more the second time.
+const MAX_IDLE_LOOKS: usize = 4;
+
+/// The reason why a goal cannot be played for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoGame {
+    /// The goal is neither a location to reach nor an observer.
+    #[error("it is neither a state to reach nor an observer")]
+    Goal,
+    /// The observer waits for silence in a model with clocks.
+    #[error("its observer waits for silence, and the model has clocks")]
+    TimedSilence,
+    /// A clock has no regions.
+    #[error("a clock is copied, or compared with something other than constants and ranges, in nanoseconds")]
+    Clocks,
+    /// An internal switch resets a clock that is read later.
+    #[error("the internal transition `{0}` resets a clock at an instant that the tester cannot see")]
+    HiddenReset(String),
+    /// The start value of a variable is unknown, and its values cannot be listed.
+    #[error("the values of `{0}` at the start cannot be listed")]
+    StartValue(String),
+    /// The values of a message cannot be listed.
+    #[error("the values of the message `{0}` cannot be listed")]
+    Values(String),
+}
 
 /// Plays for one goal.
 #[derive(Clone, Debug)]
 pub struct GameTester {
     name: String,
     arena: GameArena,
+    /// Plays on beliefs, where a run does not tell the state of the model.
+    player: Option<BeliefPlayer>,
     interaction: Interaction,
     rng: ChaCha8Rng,
     run: GameRun,
@@ -59,9 +100,10 @@ pub struct GameTally {
     pub runs: usize,
     /// The number of runs in which the goal was reached.
     pub reached: usize,
-    /// True if the goal can be forced from the start, in a model whose labels tell its state; `None` before the first
-    /// game is solved.
+    /// True if the goal can be forced from the start; `None` before the first game is solved.
     pub is_forced: Option<bool>,
+    /// True if a limit ended the search for a strategy, so that there may be one although none was found.
+    pub is_undecided: bool,
 }
 
 /// The run under way.
@@ -71,6 +113,8 @@ struct GameRun {
     values: Vec<Value>,
     is_met: bool,
     looked: bool,
+    /// The number of looks since the last message.
+    idle_looks: usize,
 }
 
 /// A move with its worth.
@@ -84,12 +128,20 @@ struct WeighedMove {
 }
 
 impl GameTester {
-    /// Makes a tester that plays for `goal`; `None` if it is neither a location to reach nor an observer, or the model
-    /// has clocks or unknown values.
-    pub fn new(cx: &mut Ctx<'_>, goal: &Goal, interaction: Interaction) -> Option<Self> {
-        Some(Self {
+    /// Makes a tester that plays for `goal`.
+    ///
+    /// # Errors
+    /// If the goal or the model is of a kind that is not played.
+    pub fn new(cx: &mut Ctx<'_>, goal: &Goal, interaction: Interaction) -> Result<Self, NoGame> {
+        let arena = GameArena::new(cx, goal).ok_or(NoGame::Goal)?;
+        let player = if arena.is_seen() { Ok(None) } else { BeliefPlayer::new(cx, &arena).map(Some) };
+        // A model whose values are known is played state by state, though without a claim.
+        let is_required = cx.sts.is_timed() || cx.sts.has_unknowns();
+        let player = player.or_else(|why| if is_required { Err(why) } else { Ok(None) })?;
+        Ok(Self {
             name: goal.name.to_string(),
-            arena: GameArena::new(cx, goal)?,
+            arena,
+            player,
             interaction,
             rng: ChaCha8Rng::seed_from_u64(0),
             run: GameRun::default(),
@@ -114,6 +166,7 @@ impl GameTester {
         self.tally.runs += other.tally.runs;
         self.tally.reached += other.tally.reached;
         self.tally.is_forced = self.tally.is_forced.or(other.tally.is_forced);
+        self.tally.is_undecided |= other.tally.is_undecided;
     }
 
     /// Takes the labels since the last move into account.
@@ -203,6 +256,42 @@ impl GameTester {
         found
     }
 
+    /// Returns the next move of a game on beliefs.
+    fn next_on_beliefs(&mut self, cx: &Ctx<'_>, player: &mut BeliefPlayer, trace: &Trace) -> TesterMove {
+        if self.run.seen == 0 {
+            player.start_run(cx);
+        }
+        for label in &trace.labels[self.run.seen.min(trace.len())..] {
+            player.follow_label(cx, label);
+            if !matches!(label, Label::Delay(_)) {
+                self.run.idle_looks = 0;
+            }
+        }
+        self.run.seen = trace.len();
+        if self.tally.is_forced.is_none() {
+            let outlook = player.outlook(cx);
+            self.tally.is_forced = Some(outlook == Outlook::Forced);
+            self.tally.is_undecided = outlook == Outlook::Undecided;
+        }
+        self.run.is_met |= player.is_met();
+        if self.run.is_met {
+            return self.last_move(trace);
+        }
+        let inconclusive = |why: String| TesterMove::Stop(TesterStop::Inconclusive(why));
+        match player.next_move(cx) {
+            PlayerMove::Send(wait, label) if cx.sts.is_timed() => TesterMove::StimulateAfter(wait, label),
+            PlayerMove::Send(_, label) => TesterMove::Stimulate(label),
+            PlayerMove::Lost => inconclusive(format!("no way to `{}` was found from here", self.name)),
+            PlayerMove::Observe(_) if self.run.idle_looks >= MAX_IDLE_LOOKS => {
+                inconclusive(format!("the system is silent, but `{}` needs a message from it", self.name))
+            }
+            PlayerMove::Observe(time) => {
+                self.run.idle_looks += 1;
+                time.map_or(TesterMove::Observe, TesterMove::ObserveFor)
+            }
+        }
+    }
+
     fn last_move(&mut self, trace: &Trace) -> TesterMove {
         if self.run.looked || trace.ends_in_silence() {
             self.tally.reached += 1;
@@ -232,6 +321,11 @@ impl Tester for GameTester {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        if let Some(mut player) = self.player.take() {
+            let next = self.next_on_beliefs(cx, &mut player, trace);
+            self.player = Some(player);
+            return next;
+        }
         self.catch_up(cx, trace);
         if self.run.is_met {
             return self.last_move(trace);

@@ -200,7 +200,8 @@ impl TesterSpec {
         };
         let purposes =
             named(|kind| matches!(kind, GoalKind::Path(_) | GoalKind::Reach { .. } | GoalKind::Observer(_)));
-        // A game has neither clocks nor unknown values, and its goal is a place or the verdict of an observer.
+        // The goal of a game is a place or the verdict of an observer. With clocks or unknown values it depends on the
+        // whole model whether there is a game, so none is offered.
         let is_game = !sts.is_timed() && !sts.has_unknowns();
         let forced = named(|kind| matches!(kind, GoalKind::Reach { .. } | GoalKind::Observer(_)));
         let tests: Vec<String> = named(|kind| matches!(kind, GoalKind::Test(_))).collect();

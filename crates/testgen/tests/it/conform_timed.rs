@@ -2,7 +2,7 @@
 //!
 //! `IOXIDE_PAIRS` sets the number of pairs, `IOXIDE_FIRST_PAIR` the first of them.
 
-mod machine;
+pub mod machine;
 pub mod ticks;
 
 use std::ops::ControlFlow;

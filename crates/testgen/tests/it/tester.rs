@@ -1,5 +1,6 @@
 //! Tests of [`ioxide_testgen::tester`].
 
+mod force;
 mod game;
 mod hunt;
 mod purpose;

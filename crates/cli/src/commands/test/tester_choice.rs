@@ -402,6 +402,9 @@ fn show_game(out: &mut impl Write, tester: &GameTester) -> io::Result<()> {
     let tally = tester.tally();
     let strategy = match tally.is_forced {
         Some(true) => "ioxide can reach it with any reply of the system",
+        Some(false) if tally.is_undecided => {
+            "ioxide found no strategy within its limits, and chose the most likely way"
+        }
         Some(false) => "ioxide cannot guarantee to reach it, and chose the most likely way",
         None => "ioxide did not try",
     };

@@ -11,7 +11,7 @@ use ioxide_symex::Ctx;
 use crate::conform::beyond::span;
 
 /// Returns the unit of all `systems`, whose clocks have limits; `None` if a comparison has none.
-pub(super) fn common_unit(cx: &mut Ctx<'_>, systems: [&Sts; 2]) -> Option<Rational> {
+pub(crate) fn common_unit(cx: &mut Ctx<'_>, systems: [&Sts; 2]) -> Option<Rational> {
     let mut unit = Rational::ZERO;
     for sts in systems {
         for clock in &sts.clocks {

@@ -31,15 +31,11 @@ pub(super) struct GameArena {
 }
 
 impl GameArena {
-    /// Makes the arena of `goal`; `None` if the goal has none, or the model has clocks or unknown values.
+    /// Makes the arena of `goal`; `None` if the goal is neither a location to reach nor an observer.
     pub(super) fn new(cx: &mut Ctx<'_>, goal: &Goal) -> Option<Self> {
-        // The nodes of the game are states whose values are known; with clocks or unknown values a run does not
-        // tell them.
-        if cx.sts.is_timed() || cx.sts.has_unknowns() {
-            return None;
-        }
         let arena = |cx: &mut Ctx<'_>, base: Sts, all: Sts, location, when| Self {
-            is_seen: is_deterministic(&mut cx.with_system(&base)),
+            // With clocks, unknown values or internal steps at unseen instants there is never one state.
+            is_seen: !base.is_timed() && !base.has_unknowns() && is_deterministic(&mut cx.with_system(&base)),
             base: Arc::new(base),
             all: Arc::new(all),
             location,
@@ -74,6 +70,26 @@ impl GameArena {
     /// The system, silences included.
     pub(super) fn full_system(&self) -> &Sts {
         &self.all
+    }
+
+    /// The system without the moves of the observer on silence.
+    pub(super) fn base_system(&self) -> &Arc<Sts> {
+        &self.base
+    }
+
+    /// The location of the goal; `None` for any.
+    pub(super) fn goal_location(&self) -> Option<LocId> {
+        self.location
+    }
+
+    /// The condition of the goal.
+    pub(super) fn goal_condition(&self) -> Term {
+        self.when
+    }
+
+    /// Returns whether the labels of a run tell its state, so that it can be followed by one state alone.
+    pub(super) fn is_seen(&self) -> bool {
+        self.is_seen
     }
 
     /// The states that the run may be in.
@@ -151,7 +167,8 @@ impl GameArena {
         after
     }
 
-    fn silence_switches(&self) -> impl Iterator<Item = &Switch> {
+    /// The moves of the observer on silence.
+    pub(super) fn silence_switches(&self) -> impl Iterator<Item = &Switch> {
         let n = self.base.switches.len();
         (n..self.all.switches.len()).map(|at| &self.all.switches[SwitchId::new(at)])
     }

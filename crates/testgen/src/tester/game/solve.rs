@@ -20,9 +20,9 @@ use crate::tester::random::Interaction;
 const LOOKAHEAD_LIMITS: ExploreLimits = ExploreLimits { max_states: 400, max_depth: 64 };
 /// The number of rounds of the iteration. Chosen by feel: it may stop before the chances have settled, which makes a
 /// worse move, never a wrong one.
-const MAX_ROUNDS: usize = 256;
+pub(super) const MAX_ROUNDS: usize = 256;
 /// The discount of a chance by one step. It only makes the shorter of two equally good ways win.
-const STEP_DISCOUNT: f64 = 0.999;
+pub(super) const STEP_DISCOUNT: f64 = 0.999;
 /// The greatest length of an expected way. Chosen by feel: a way beyond the exploration is not expected at all.
 const MAX_WAY: usize = 64;
 /// The worth of a forced goal, which is more than any chance. Chances are at most 1, so any number above that does.
