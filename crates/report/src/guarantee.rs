@@ -161,7 +161,7 @@ pub fn claim_json(claim: &Claim) -> Json {
         })
     });
     let scope = json!({
-        "most_items": claim.scope.most_items, "collections": claim.scope.collections,
+        "most_items": claim.scope.most_items, "collections": claim.scope.collections, "choices": claim.scope.choices,
         "inputs": claim.scope.inputs,
     });
     json!({

@@ -78,6 +78,8 @@ pub struct SuiteScope {
     pub most_items: Option<usize>,
     /// The messages that the tester sends; all inputs of the model if `None`.
     pub inputs: Option<Vec<GateId>>,
+    /// True if the system takes one of the ways that the model leaves it, the same in every run.
+    pub takes_one_way: bool,
 }
 
 /// The part of a system that its abstraction is about.
@@ -87,6 +89,9 @@ pub struct AbstractionScope {
     pub beyond: Option<LocId>,
     /// The messages that are given; all inputs if `None`.
     pub inputs: Option<Vec<GateId>>,
+    /// True if only one of the reactions between which the model leaves a choice is looked at, if its outputs tell it
+    /// from the others.
+    pub takes_one_way: bool,
 }
 
 impl AbstractionScope {
@@ -137,6 +142,8 @@ pub enum ClassStep {
 pub enum WhyLeftOut {
     /// The limit of classes does not allow the split that it needs.
     Bounded,
+    /// The system may choose between reactions that its outputs do not tell apart.
+    HiddenChoice,
     /// The solver did not answer a query.
     Undecided,
 }
@@ -176,6 +183,9 @@ pub struct Abstraction {
     pub is_conditional: bool,
     /// The answers to each input class.
     pub answers: Vec<ClassAnswers>,
+    /// The answers that are looked at where the model leaves the system a choice, each with the message that it
+    /// answers; empty unless only one way is looked at.
+    pub chosen: Vec<(GateId, Vec<SaidMessage>)>,
 }
 
 /// The naming of answers in a machine of classes.

@@ -5,6 +5,8 @@
 
 /// The number of uncovered wrong updates that are listed one by one. Chosen by feel: the others are counted.
 const SHOWN_UPDATES: usize = 5;
+/// The number of answers to choices that are listed one by one. Chosen by feel: the others are counted.
+const SHOWN_CHOICES: usize = 5;
 
 /// The claim that a suite proves, with its assumptions and gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,13 +66,15 @@ pub struct ScopeClaim {
     pub collections: Vec<String>,
     /// The inputs that the tests send; all if `None`.
     pub inputs: Option<Vec<String>>,
+    /// The messages that the system may answer in several ways, each with the answer that it is assumed to give.
+    pub choices: Vec<String>,
 }
 
 impl ScopeClaim {
     /// Returns whether the claim is about all runs of the model.
     #[must_use]
     pub fn is_everything(&self) -> bool {
-        self.most_items.is_none() && self.inputs.is_none()
+        self.most_items.is_none() && self.inputs.is_none() && self.choices.is_empty()
     }
 
     /// Returns the limits of the claim in sentences.
@@ -89,6 +93,17 @@ impl ScopeClaim {
                 "It is about runs with {} {} only.",
                 if inputs.len() == 1 { "the input" } else { "the inputs" },
                 list_names(inputs)
+            ));
+        }
+        if !self.choices.is_empty() {
+            let more = self.choices.len().saturating_sub(SHOWN_CHOICES);
+            let mut shown = self.choices[..self.choices.len() - more].join(", ");
+            if more > 0 {
+                shown.push_str(&format!(", and {more} more"));
+            }
+            all.push(format!(
+                "It is about systems that always answer {shown}, where the model leaves a choice; other answers \
+                 that it allows are not tested."
             ));
         }
         all

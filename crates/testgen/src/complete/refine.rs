@@ -19,9 +19,10 @@ use ioxide_model::valuation::Valuation;
 use ioxide_smt::halt::Halted;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::SolverDecision;
-use ioxide_symex::Ctx;
+use ioxide_symex::{Ctx, quiescence_condition};
 
-use super::react::{ReactionPath, paths_after, paths_at_start};
+use super::react::{ReactionPath, SaidMessage, paths_after, paths_at_start};
+use super::rivals::difference;
 use super::{
     Abstraction, AbstractionScope, ClassLimits, ClassOutcome, ClassStep, ConditionClass, InputClass,
     NoAbstraction, WhyLeftOut, boundary, names,
@@ -101,7 +102,7 @@ fn find_start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Labe
     let undecided = || NoAbstraction::Undecided { what: "the start".into() };
     let value = |(var, term)| Some((var, cx.pool.eval(term, &nothing).ok()?));
     let values: Option<Valuation> = path.store.iter(cx.sts).map(value).collect();
-    let label = |said: &super::SaidMessage| {
+    let label = |said: &SaidMessage| {
         let values = said.values.iter().map(|&term| cx.pool.eval(term, &nothing).ok());
         Some(Label::Output(said.gate, values.collect::<Option<_>>()?))
     };
@@ -165,12 +166,16 @@ struct ClassRefiner<'l> {
     is_absolute: bool,
     fixed: BTreeMap<usize, Substitution>,
     is_exact: bool,
+    /// The facts about silence at every location, if they are used.
+    silent: Vec<Vec<Term>>,
+    /// The answers chosen for pairs of classes.
+    chosen: BTreeMap<(usize, usize), Vec<SaidMessage>>,
 }
 
 impl<'l> ClassRefiner<'l> {
     /// One condition class per location, one input class per message.
     fn new(
-        cx: &Ctx<'_>,
+        cx: &mut Ctx<'_>,
         boundary: u32,
         (limits, scope): (&'l ClassLimits, &'l AbstractionScope),
         (states, classes): (usize, usize),
@@ -178,16 +183,18 @@ impl<'l> ClassRefiner<'l> {
         let block = |loc| ConditionBlock { loc, facts: Vec::new(), is_alive: true };
         let gates = cx.sts.gates.iter_enumerated();
         let gates = gates.filter(|(id, gate)| gate.kind == GateKind::Input && scope.gives(*id));
+        let parts = gates
+            .map(|(gate, _)| InputPart { gate, facts: Vec::new(), is_alive: true, is_idle: false })
+            .collect();
+        let blocks = (0..cx.sts.locations.len()).map(|loc| block(LocId::new(loc))).collect();
         Self {
             boundary,
             limits,
             scope,
             max_states: states,
             max_classes: classes,
-            blocks: (0..cx.sts.locations.len()).map(|loc| block(LocId::new(loc))).collect(),
-            parts: gates
-                .map(|(gate, _)| InputPart { gate, facts: Vec::new(), is_alive: true, is_idle: false })
-                .collect(),
+            blocks,
+            parts,
             paths: BTreeMap::new(),
             steps: BTreeMap::new(),
             unknown: BTreeSet::new(),
@@ -196,7 +203,15 @@ impl<'l> ClassRefiner<'l> {
             is_absolute: false,
             fixed: BTreeMap::new(),
             is_exact: true,
+            silent: silent_facts(cx, scope),
+            chosen: BTreeMap::new(),
         }
+    }
+
+    /// The facts about the stores of a condition class in which the model is silent, as it is when an input is given.
+    fn facts_of(&self, block: usize) -> Vec<Term> {
+        let ConditionBlock { loc, facts, .. } = &self.blocks[block];
+        facts.iter().chain(&self.silent[loc.index()]).copied().collect()
     }
 
     /// Splits until nothing is left to split; returns the condition classes that are reached, in order.
@@ -281,7 +296,7 @@ impl<'l> ClassRefiner<'l> {
                 }
             }
         };
-        if let ClassStep::LeftOut(_) = step {
+        if let ClassStep::LeftOut(WhyLeftOut::Bounded | WhyLeftOut::Undecided) = step {
             self.is_exact = false;
         }
         self.steps.insert((block, part), step);
@@ -306,10 +321,11 @@ impl<'l> ClassRefiner<'l> {
         }
         let mut was_divided = false;
         let sts = cx.sts;
+        let context = self.facts_of(block);
         let mut found = Vec::new();
         for (id, switch) in sts.switches_from(self.blocks[block].loc) {
             if sts.kind_of(switch) == GateKind::Input && self.scope.gives(switch.gate) {
-                match paths_after(cx, &self.blocks[block].facts, id, self.limits.reactions) {
+                match paths_after(cx, &context, id, self.limits.reactions) {
                     Ok(paths) => found.extend(paths),
                     // Only this message is lost, not the abstraction: its steps are left out.
                     Err(NoAbstraction::Undecided { .. }) => drop(self.unknown.insert((block, switch.gate))),
@@ -354,8 +370,7 @@ impl<'l> ClassRefiner<'l> {
     fn step_of_class(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, ClassCut> {
         let gate = self.parts[part].gate;
         let sts = cx.sts;
-        let facts: Vec<Term> =
-            self.blocks[block].facts.iter().chain(&self.parts[part].facts).copied().collect();
+        let facts = [self.facts_of(block), self.parts[part].facts.clone()].concat();
         match cx.decide(&facts) {
             // No store of this class has such an input. This is exact: nothing is left out.
             SolverDecision::Unsat => return Ok(ClassStep::Impossible),
@@ -378,6 +393,14 @@ impl<'l> ClassRefiner<'l> {
         }
         // Otherwise a test of this class could not be executed from every store in which it should be.
         self.exists_everywhere(cx, block, part)?;
+        let known = match self.scope.takes_one_way.then(|| find_way(cx, &facts, &known)) {
+            Some(TakenWay::Only(at)) => {
+                self.chosen.insert((block, part), known[at].0.said.clone());
+                vec![known.into_iter().nth(at).expect("it is the position of a path")]
+            }
+            Some(TakenWay::Hidden) => return Ok(ClassStep::LeftOut(WhyLeftOut::HiddenChoice)),
+            Some(TakenWay::NoChoice) | None => known,
+        };
         let mut outcomes = Vec::new();
         for (path, holds) in known {
             match holds {
@@ -409,7 +432,7 @@ impl<'l> ClassRefiner<'l> {
         let all = cx.pool.and(facts);
         let some = cx.pool.exists(&sts.gates[gate].fields, all);
         let some = eliminate(cx.pool, some);
-        match holds(cx, &self.blocks[block].facts, some) {
+        match holds(cx, &self.facts_of(block), some) {
             ClassTruth::All => Ok(()),
             ClassTruth::Some if self.is_loose => {
                 self.is_conditional = true;
@@ -583,6 +606,14 @@ impl<'l> ClassRefiner<'l> {
         let states = order.iter().map(state).collect();
         let (is_exact, is_conditional) = (self.is_exact, self.is_conditional);
         let answers = Vec::new();
+        let mut chosen: Vec<(GateId, Vec<SaidMessage>)> = Vec::new();
+        for (&(block, part), said) in &self.chosen {
+            let choice = (self.parts[part].gate, said.clone());
+            let is_taken = matches!(self.steps.get(&(block, part)), Some(ClassStep::Taken(_)));
+            if is_taken && self.parts[part].is_alive && order.contains(&block) && !chosen.contains(&choice) {
+                chosen.push(choice);
+            }
+        }
         let mut found = Abstraction {
             inputs,
             states,
@@ -593,10 +624,60 @@ impl<'l> ClassRefiner<'l> {
             is_exact,
             is_conditional,
             answers,
+            chosen,
         };
         names::name_classes(cx, &mut found);
         found
     }
+}
+
+/// The way that is taken where the model leaves the system a choice.
+enum TakenWay {
+    /// All ways end alike.
+    NoChoice,
+    /// Only the path at this position, whose outputs tell it from the others.
+    Only(usize),
+    /// The outputs do not tell the ways apart.
+    Hidden,
+}
+
+/// Returns the way to take among paths that are possible where `facts` hold.
+fn find_way(cx: &mut Ctx<'_>, facts: &[Term], known: &[(&ReactionPath, ClassTruth)]) -> TakenWay {
+    // Paths that only some members take call for a cut before there is a choice.
+    if known.iter().any(|(_, holds)| !matches!(holds, ClassTruth::All)) {
+        return TakenWay::NoChoice;
+    }
+    let ends_alike = |a: &ReactionPath, b: &ReactionPath| a.loc == b.loc && a.store == b.store;
+    if known.iter().all(|(path, _)| ends_alike(path, known[0].0)) {
+        return TakenWay::NoChoice;
+    }
+    let mut is_told = |at: usize| {
+        let one = known[at].0;
+        known.iter().enumerate().all(|(other_at, (other, _))| {
+            other_at == at || ends_alike(one, other) && one.said == other.said || {
+                let differs = difference(cx, &one.said, &other.said);
+                matches!(holds(cx, facts, differs), ClassTruth::All)
+            }
+        })
+    };
+    (0..known.len()).find(|&at| is_told(at)).map_or(TakenWay::Hidden, TakenWay::Only)
+}
+
+/// Returns the facts about silence at every location, as far as they have no quantifiers, which a solver seldom decides
+/// as a context; none unless only one way is taken.
+///
+/// Without them reactions are computed for stores in which the model is about to send something, and where it may
+/// choose there are very many.
+fn silent_facts(cx: &mut Ctx<'_>, scope: &AbstractionScope) -> Vec<Vec<Term>> {
+    let mut all = vec![Vec::new(); cx.sts.locations.len()];
+    if scope.takes_one_way {
+        for loc in cx.sts.locations.ids() {
+            let quiet = quiescence_condition(cx, loc);
+            let facts = cx.pool.conjuncts(quiet).into_iter();
+            all[loc.index()] = facts.filter(|&fact| !cx.pool.has_quantifier(fact)).collect();
+        }
+    }
+    all
 }
 
 /// Returns whether no switch takes an input of `gate` for which `facts` hold; false if the solver does not decide.

@@ -1,6 +1,7 @@
 //! The strongest suite that can be had in the time: if the whole model takes too long, a part of its runs.
 //!
-//! First the whole model; then runs in which collections hold at most a few elements; then fewer inputs, one more at a
+//! First the whole model; if the system may choose, one of its ways; else runs in which collections hold at most a few
+//! elements; then fewer inputs, one more at a
 //! time (and twice as many as long as that goes well). Every stage gets a part of the time that is left, so that one of
 //! them ends. Each gives a suite that is complete for its [`SuiteScope`], which its claim states.
 
@@ -13,6 +14,7 @@ use ioxide_symex::Ctx;
 use super::suite::{CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite_within};
 use super::unfold::has_collections;
 use super::{ClassLimits, NoAbstraction, SuiteScope};
+use crate::kill::is_deterministic;
 
 /// The numbers of elements that are tried in turn. Chosen by feel: two are the fewest that have an order.
 const ITEM_BOUNDS: [usize; 2] = [2, 1];
@@ -31,21 +33,30 @@ pub fn complete_suite_in_stages(
     halt_after: &dyn Fn(Duration) -> Halt,
 ) -> Result<CompleteSuite, NoCompleteSuite> {
     let stages = SuiteStages { config, halt_after };
-    let whole = SuiteScope { most_items: config.most_items, inputs: None };
+    let whole = SuiteScope { most_items: config.most_items, ..SuiteScope::default() };
     let first = match stages.run(cx, &whole) {
-        Err(reason) if is_too_hard(&reason) => reason,
+        Err(reason) if reason == NoCompleteSuite::Choices || is_too_hard(&reason) => reason,
         done => return done,
     };
+    // Where the system may choose, classes of all its ways are many, and a machine of them is not deterministic.
+    if first == NoCompleteSuite::Choices || !is_deterministic(cx) {
+        let one_way = SuiteScope { takes_one_way: true, ..whole };
+        return match stages.run(cx, &one_way) {
+            Err(reason) if is_too_hard(&reason) => stages.add_inputs(cx, &one_way).ok_or(first),
+            Err(_) => Err(first),
+            done => done,
+        };
+    }
     let has_bound = config.most_items.is_some() || !has_collections(cx.pool, cx.sts);
     let mut bound = config.most_items;
     for most_items in ITEM_BOUNDS.into_iter().filter(|_| !has_bound) {
-        match stages.run(cx, &SuiteScope { most_items: Some(most_items), inputs: None }) {
+        match stages.run(cx, &SuiteScope { most_items: Some(most_items), ..SuiteScope::default() }) {
             Ok(suite) => return Ok(suite),
             Err(NoCompleteSuite::NoBoundedCollections { .. }) => (),
             Err(_) => bound = Some(most_items),
         }
     }
-    stages.add_inputs(cx, bound).ok_or(first)
+    stages.add_inputs(cx, &SuiteScope { most_items: bound, ..SuiteScope::default() }).ok_or(first)
 }
 
 /// Returns whether less of the model may have a suite.
@@ -86,8 +97,9 @@ impl SuiteStages<'_> {
         cx.run_within(&halt, |cx| complete_suite_within(cx, self.config, scope))
     }
 
-    /// Returns the suite for as many inputs as time allows, in the order of their declaration, with fewer classes.
-    fn add_inputs(&self, cx: &mut Ctx<'_>, most_items: Option<usize>) -> Option<CompleteSuite> {
+    /// Returns the suite for as many inputs as time allows, in the order of their declaration, with fewer classes, and
+    /// otherwise for the runs of `scope`.
+    fn add_inputs(&self, cx: &mut Ctx<'_>, scope: &SuiteScope) -> Option<CompleteSuite> {
         let config = CompleteConfig { limits: fewer_classes(&self.config.limits), ..self.config.clone() };
         let coarse = SuiteStages { config: &config, halt_after: self.halt_after };
         let gates = cx.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input);
@@ -97,7 +109,7 @@ impl SuiteStages<'_> {
         while next < gates.len() && cx.halt_reason().is_none() {
             let end = gates.len().min(next + n_more);
             let tried = [&given[..], &gates[next..end]].concat();
-            match coarse.run(cx, &SuiteScope { most_items, inputs: Some(tried.clone()) }) {
+            match coarse.run(cx, &SuiteScope { inputs: Some(tried.clone()), ..scope.clone() }) {
                 Ok(suite) => {
                     (given, best) = (tried, Some(suite));
                     (next, n_more) = (end, n_more * 2);

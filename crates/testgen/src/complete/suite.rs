@@ -15,10 +15,13 @@ use ioxide_symex::Ctx;
 
 use super::claim::{Claim, ScopeClaim, UpdateClaim};
 use super::concretise::{ConcreteWord, Concretiser};
+use super::names::answer_name;
+use super::react::SaidMessage;
 use super::unfold::{UnfoldedModel, unfold_collections};
 use super::updates::{WhyUncovered, WrongUpdate, cover_updates};
 use super::{
-    Abstraction, AbstractionScope, AnswerNames, ClassLimits, NoAbstraction, SuiteScope, abstraction_within,
+    Abstraction, AbstractionScope, AnswerNames, ClassLimits, ClassStep, NoAbstraction, SuiteScope,
+    WhyLeftOut, abstraction_within,
 };
 use crate::tester::spec::CompleteOption;
 
@@ -146,7 +149,10 @@ impl NoCompleteSuite {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Abstraction(reason) => reason.help(),
-            Self::Choices => "`ioxide complete MODEL --sut SUT` tests such a model by counting states",
+            Self::Choices => {
+                "`ioxide complete MODEL --sut SUT` tests such a model by counting states, if the outputs tell its \
+                 choices apart; else use `--tester kill` or `--tester cover`"
+            }
             Self::TooLarge { .. } => {
                 "use fewer `--extra` states, a smaller `--refine`, or raise `--max-symbols`"
             }
@@ -193,7 +199,7 @@ impl From<SuiteTooLarge> for NoCompleteSuite {
 /// # Errors
 /// If there is none, with the reason.
 pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<CompleteSuite, NoCompleteSuite> {
-    let scope = SuiteScope { most_items: config.most_items, inputs: None };
+    let scope = SuiteScope { most_items: config.most_items, ..SuiteScope::default() };
     complete_suite_within(cx, config, &scope)
 }
 
@@ -214,7 +220,8 @@ pub fn complete_suite_within(
         }
     };
     let inputs = scope.inputs.clone();
-    let within = AbstractionScope { beyond: unfolded.as_ref().map(|unfolded| unfolded.beyond), inputs };
+    let beyond = unfolded.as_ref().map(|unfolded| unfolded.beyond);
+    let within = AbstractionScope { beyond, inputs, takes_one_way: scope.takes_one_way };
     let mut suite = match &unfolded {
         None => control_suite(cx, config, &within)?,
         Some(unfolded) => control_suite(&mut cx.with_system(&unfolded.sts), config, &within)?,
@@ -227,7 +234,7 @@ pub fn complete_suite_within(
     let claim = &mut suite.claim;
     claim.tests = suite.tests.len();
     claim.symbols = suite.tests.iter().map(Vec::len).sum();
-    claim.scope = scope_claim(cx, scope, unfolded.as_ref());
+    claim.scope = scope_claim(cx, scope, unfolded.as_ref(), &suite.abstraction.chosen);
     Ok(CompleteSuite { unfolded, ..suite })
 }
 
@@ -246,12 +253,21 @@ fn add_update_tests(cx: &mut Ctx<'_>, suite: &mut CompleteSuite) -> Result<(), N
 }
 
 /// Returns the scope in names.
-fn scope_claim(cx: &Ctx<'_>, scope: &SuiteScope, unfolded: Option<&UnfoldedModel>) -> ScopeClaim {
+fn scope_claim(
+    cx: &Ctx<'_>,
+    scope: &SuiteScope,
+    unfolded: Option<&UnfoldedModel>,
+    chosen: &[(GateId, Vec<SaidMessage>)],
+) -> ScopeClaim {
+    let choice = |(gate, said): &(GateId, Vec<SaidMessage>)| {
+        format!("`{}` with `{}`", cx.sts.gates[*gate].name, answer_name(cx, said))
+    };
     let name = |gate: &GateId| cx.sts.gates[*gate].name.to_string();
     ScopeClaim {
         most_items: unfolded.map(|unfolded| unfolded.most_items),
         collections: unfolded.map(|unfolded| unfolded.names.clone()).unwrap_or_default(),
         inputs: scope.inputs.as_ref().map(|inputs| inputs.iter().map(name).collect()),
+        choices: chosen.iter().map(choice).collect(),
     }
 }
 
@@ -270,6 +286,10 @@ fn control_suite(
     let listing = found.listing(cx, AnswerNames::Grouped);
     if listing.rows.is_empty() {
         // All is left out: there is nothing to claim.
+        let is_hidden = |step: &ClassStep| *step == ClassStep::LeftOut(WhyLeftOut::HiddenChoice);
+        if found.steps.iter().flatten().any(is_hidden) {
+            return Err(NoCompleteSuite::Choices);
+        }
         let what = found.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
         return Err(NoAbstraction::Undecided { what }.into());
     }

@@ -9,6 +9,7 @@ mod collections;
 mod common;
 mod complete;
 mod complete_bounded;
+mod complete_choices;
 mod complete_random;
 mod conform;
 mod conform_random;
