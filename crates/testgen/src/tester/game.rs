@@ -10,10 +10,10 @@
 //! Values of inputs are chosen such that the rest of the way is possible for *all* values of the answers, if there are
 //! such (\[BT19] sec. 7: universal quantification of outputs), else for some.
 //!
-//! Where the labels of a run do not tell its state (unknown start values, hidden choices, internal steps), and in models
-//! with clocks, the game is played on beliefs instead, in regions of time ([`strategy`]): the tester chooses inputs and
-//! instants, the system everything that the model leaves open. The states and messages are listed one by one there, so
-//! such a model must have finitely many of them ([`NoGame`] says what is missing).
+//! Where the labels of a run do not tell its state (unknown start values, hidden choices, internal steps), and in
+//! models with clocks, the game is played on beliefs instead, in regions of time ([`strategy`]): the tester chooses
+//! inputs and instants, the system everything that the model leaves open. The states and messages are listed one by
+//! one there, so such a model must have finitely many of them ([`NoGame`] says what is missing).
 //!
 //! *Promises.* Like every tester it cannot say Fail. A strategy is computed over symbolic states, each of which stands
 //! for many: that the goal is forced holds for these, and "out of reach" is no proof. A strategy on beliefs is exact:

@@ -6,7 +6,7 @@
 //! clocks: then every clock counts from the instant of a message, and the clocks of all states of a set are those of
 //! one timed automaton (see [`regions`](super::regions)).
 //!
-//! *Time.* As for the monitor ([BLLN23] Def. 3), a state may let time pass if it was quiescent when it was entered, or
+//! *Time.* As for the monitor (\[BLLN23] Def. 3), a state may let time pass if it was quiescent when it was entered, or
 //! if an output, an internal step or an observed input is possible at or after that instant. Everything is decided by
 //! evaluation; where that is not possible, the state is not explored.
 

@@ -10,8 +10,8 @@
 //! to a won node; wait where the model lets no more time pass, so that the system has to send something. Each node is
 //! won by moves to nodes that were won before it, so a strategy never goes in a circle, and the goal is met after
 //! finitely many moves. If a message and an input meet, either may come first: both orders must be won. Without clocks
-//! messages can cross, so an input is only part of a strategy where the system cannot send; there, what waiting leads to
-//! is silence.
+//! messages can cross, so an input is only part of a strategy where the system cannot send; there, waiting leads to
+//! silence.
 //!
 //! *Limits.* A node that was not explored is not won. So a strategy is one, and without one [`Outlook::Undecided`] says
 //! that there may be one beyond the limits.
@@ -36,7 +36,7 @@ const MAX_WORK: usize = 2_000_000;
 const NODES_PER_LOOK: usize = 64;
 
 /// The number of a node.
-pub(super) type NodeId = usize;
+pub(super) type GameNodeId = usize;
 
 /// A move of the tester.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,19 +62,19 @@ pub enum Outlook {
 #[derive(Clone, Debug)]
 struct InputMove {
     label: Label,
-    to: NodeId,
+    to: GameNodeId,
     share: f64,
 }
 
 /// The moves in a node.
 #[derive(Clone, Debug, Default)]
-struct NodeMoves {
+struct BeliefMoves {
     inputs: Vec<InputMove>,
-    system: Vec<NodeId>,
+    system: Vec<GameNodeId>,
     /// True if one of the messages of the system is an output.
     may_send: bool,
     /// The node after waiting; none if the system has to send something before.
-    wait: Option<NodeId>,
+    wait: Option<GameNodeId>,
 }
 
 /// A belief in one region of time.
@@ -82,19 +82,19 @@ struct NodeMoves {
 struct GameNode {
     belief: GameBelief,
     /// The moves; none if they were not computed.
-    moves: Option<NodeMoves>,
+    moves: Option<BeliefMoves>,
     /// The move that wins; `None` also at a goal.
     winning: Option<BeliefMove>,
     is_won: bool,
     /// The nodes with a move that leads here.
-    before: Vec<NodeId>,
+    before: Vec<GameNodeId>,
 }
 
 /// A game as far as it was explored.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BeliefGame {
     nodes: Vec<GameNode>,
-    numbers: FxHashMap<GameBelief, NodeId>,
+    numbers: FxHashMap<GameBelief, GameNodeId>,
     /// The chances of all nodes, once they are asked for.
     worths: Vec<f64>,
 }
@@ -107,7 +107,7 @@ impl BeliefGame {
         halt: &Halt,
         arena: &mut BeliefArena,
         belief: &GameBelief,
-    ) -> (NodeId, Outlook) {
+    ) -> (GameNodeId, Outlook) {
         let start = self.number_of(arena.settle(belief));
         self.worths.clear();
         (arena.spent, arena.limit) = (0, MAX_WORK);
@@ -153,7 +153,7 @@ impl BeliefGame {
 
     /// Returns the move of the tester in a node: the winning one, or else the one with the best chance; `None` if no
     /// move has a chance.
-    pub(super) fn best_move(&mut self, at: NodeId) -> Option<BeliefMove> {
+    pub(super) fn best_move(&mut self, at: GameNodeId) -> Option<BeliefMove> {
         if self.nodes[at].is_won {
             return self.nodes[at].winning.clone();
         }
@@ -169,21 +169,21 @@ impl BeliefGame {
     }
 
     /// The number of the node of `belief`, in its region, if there is one.
-    pub(super) fn find(&self, arena: &BeliefArena, belief: &GameBelief) -> Option<NodeId> {
+    pub(super) fn find(&self, arena: &BeliefArena, belief: &GameBelief) -> Option<GameNodeId> {
         self.numbers.get(&arena.settle(belief)).copied()
     }
 
     /// Returns whether the moves in a node are known, or the goal is met there.
-    pub(super) fn is_explored(&self, at: NodeId) -> bool {
+    pub(super) fn is_explored(&self, at: GameNodeId) -> bool {
         self.nodes[at].is_won || self.nodes[at].moves.is_some()
     }
 
     /// Returns whether a strategy for the goal is known from a node.
-    pub(super) fn is_won(&self, at: NodeId) -> bool {
+    pub(super) fn is_won(&self, at: GameNodeId) -> bool {
         self.nodes[at].is_won
     }
 
-    fn number_of(&mut self, belief: GameBelief) -> NodeId {
+    fn number_of(&mut self, belief: GameBelief) -> GameNodeId {
         if let Some(&known) = self.numbers.get(&belief) {
             return known;
         }
@@ -193,16 +193,21 @@ impl BeliefGame {
         self.nodes.len() - 1
     }
 
-    fn successors(&self, at: NodeId) -> Vec<NodeId> {
+    fn successors(&self, at: GameNodeId) -> Vec<GameNodeId> {
         let Some(moves) = &self.nodes[at].moves else { return Vec::new() };
         let inputs = moves.inputs.iter().map(|input| input.to);
         inputs.chain(moves.system.iter().copied()).chain(moves.wait).collect()
     }
 
     /// Computes the moves in a node, and what is won because of them.
-    fn explore(&mut self, pool: &TermPool, arena: &mut BeliefArena, at: NodeId) -> Result<(), BeliefStop> {
+    fn explore(
+        &mut self,
+        pool: &TermPool,
+        arena: &mut BeliefArena,
+        at: GameNodeId,
+    ) -> Result<(), BeliefStop> {
         let belief = self.nodes[at].belief.clone();
-        let mut moves = NodeMoves::default();
+        let mut moves = BeliefMoves::default();
         for (label, belief) in arena.system_moves(pool, &belief)? {
             moves.may_send |= matches!(label, Label::Output(..));
             moves.system.push(self.number_of(arena.settle(&belief)));
@@ -227,7 +232,7 @@ impl BeliefGame {
     }
 
     /// Computes what is won because of the moves in a node.
-    fn propagate(&mut self, is_timed: bool, at: NodeId) {
+    fn propagate(&mut self, is_timed: bool, at: GameNodeId) {
         let mut open = vec![at];
         while let Some(at) = open.pop() {
             if self.nodes[at].is_won {
@@ -242,7 +247,7 @@ impl BeliefGame {
     }
 
     /// Returns a move of the tester that wins; `None` if there is none yet.
-    fn winning_move(&self, is_timed: bool, at: NodeId) -> Option<BeliefMove> {
+    fn winning_move(&self, is_timed: bool, at: GameNodeId) -> Option<BeliefMove> {
         let moves = self.nodes[at].moves.as_ref()?;
         // One message that leaves the won nodes is enough to spoil the node.
         if !moves.system.iter().all(|&to| self.nodes[to].is_won) {
@@ -282,13 +287,13 @@ impl BeliefGame {
     }
 
     /// The chance after an input; one that crosses a message of the system counts half.
-    fn input_worth(&self, moves: &NodeMoves, input: &InputMove) -> f64 {
+    fn input_worth(&self, moves: &BeliefMoves, input: &InputMove) -> f64 {
         let chance = input.share * self.worths[input.to];
         if moves.system.is_empty() { chance } else { (chance + self.wait_worth(moves)) / 2.0 }
     }
 
     /// The chance after waiting, if all messages and silence are equally likely.
-    fn wait_worth(&self, moves: &NodeMoves) -> f64 {
+    fn wait_worth(&self, moves: &BeliefMoves) -> f64 {
         let ways = moves.system.iter().copied().chain(moves.wait);
         let n_ways = moves.system.len() + usize::from(moves.wait.is_some());
         ways.map(|to| self.worths[to]).sum::<f64>() / n_ways.max(1) as f64
