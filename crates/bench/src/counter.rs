@@ -4,7 +4,8 @@
 //! a deterministic one with the 69 inputs and 20 outputs of the paper. The same mutants are decided as `ioxide kill`
 //! does, with each optimisation switched off, and with the completion of inputs that sec. 4.3 restricts, one after the
 //! other in one run. No mutant gets more than a few seconds; those undecided then are counted, with the depth that the
-//! search has reached. Time is that of the processor where the system tells it, since other programs would lengthen the other.
+//! search has reached. Time is that of the processor where the system tells it, since other programs would lengthen
+//! the other.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;

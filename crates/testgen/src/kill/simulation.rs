@@ -7,8 +7,8 @@
 //!
 //! The relation is found by counterexamples. It begins with equality, which the changed switch may break: a variable
 //! that then has two values is equal only under conditions from the guards of the model, all of them at first, and
-//! those are dropped that some switch breaks, until none is broken (Houdini; Flanagan and Leino, 2001). Every switch of the
-//! mutant is answered by the same switch of the specification, or by another with the same message.
+//! those are dropped that some switch breaks, until none is broken (Houdini; Flanagan and Leino, 2001). Every switch of
+//! the mutant is answered by the same switch of the specification, or by another with the same message.
 //!
 //! *Promises.* True only if the solver says `Unsat` to every question about the final relation.
 
