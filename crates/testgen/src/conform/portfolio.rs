@@ -42,9 +42,6 @@ pub(super) type PortfolioWatch<'w> = &'w mut dyn FnMut(&SearchEffort) -> Control
 /// The number of steps of the search by regions before any other search, where internal steps happen at unseen
 /// instants. A fifth of a second on the machine of the measurements: random pairs that it decides take a tenth of that.
 const FIRST_REGION_STEPS: usize = 200_000;
-/// The number of steps of the search by regions in about the time of exploring one symbolic product state of a timed
-/// model. A rough figure: a step takes about a microsecond, such a state some milliseconds.
-const REGION_STEPS_PER_STATE: usize = 4_000;
 
 /// Searches by regions where clocks and internal steps meet, then by the other searches; where they leave a timed
 /// product open, by regions as far as the bounds go.
@@ -56,7 +53,7 @@ pub(crate) fn decide<'p>(
     names: &CanonicalNames,
     watch: PortfolioWatch<'_>,
 ) -> Conformance {
-    let steps = options.bounds.max_states.saturating_mul(REGION_STEPS_PER_STATE);
+    let steps = options.bounds.max_states.saturating_mul(EVALUATIONS_PER_STATE);
     let mut regions = RegionPass::new(cx, product, options);
     // Zones are better where every instant is seen. Unseen ones leave infinitely many zones, but finitely many regions.
     if let Some(pass) = regions.as_mut().filter(|_| product.has_unseen_instants())
