@@ -195,7 +195,7 @@ pub struct DecideArgs {
     #[arg(long, hide_short_help = true, value_enum, default_value_t = CompletionArg::Angelic)]
     pub completion: CompletionArg,
     /// Turns an optimisation off, for measurements: `precompute`, `early-stop`, `mutation-analysis`,
-    /// `input-weakening`, `cheap-filters`, `enumeration`, `reached-places`, `induction`.
+    /// `input-weakening`, `cheap-filters`, `enumeration`, `reached-places`, `induction`, `simulation`.
     #[arg(hide_short_help = true, long = "without", value_name = "NAME")]
     pub without: Vec<String>,
 }

@@ -95,7 +95,7 @@ fn measure_quickest(args: &BenchArgs, file: &str) -> Result<FirstStepTime, CliEr
 
 /// Measures the time until the default tester makes its first move on the model.
 fn measure(args: &BenchArgs, file: &str) -> Result<FirstStepTime, CliError> {
-    let (start, cpu_start) = (Instant::now(), cpu_seconds());
+    let (start, cpu_start) = (Instant::now(), thread_seconds());
     let (_, mut model) = load::load_model(file, &[])?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
@@ -104,12 +104,12 @@ fn measure(args: &BenchArgs, file: &str) -> Result<FirstStepTime, CliError> {
     hunt.start(1);
     let monitor = Monitor::new(&mut cx);
     let _first = hunt.next(&mut cx, &monitor, &Trace::default());
-    let on_cpu = cpu_start.zip(cpu_seconds()).map(|(start, end)| end - start);
+    let on_cpu = cpu_start.zip(thread_seconds()).map(|(start, end)| end - start);
     Ok(FirstStepTime { passed: start.elapsed().as_secs_f64(), on_cpu })
 }
 
 /// Returns the seconds that this thread has been on a processor, on systems that tell it.
-fn cpu_seconds() -> Option<f64> {
+pub fn thread_seconds() -> Option<f64> {
     let told = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: u64 = told.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds as f64 / 1e9)

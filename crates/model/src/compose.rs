@@ -20,12 +20,14 @@
 
 mod channel;
 mod synchronise;
+mod through;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use channel::{CarriedMessage, Channel, ChannelDelay, Discipline};
 pub use synchronise::{OpenField, SyncFieldSource, SyncMember, Synchronisation};
+pub use through::{NotSeenThrough, SeenThrough, see_through};
 
 use crate::index::{Idx, IndexVec};
 use crate::sort::{Constructor, DataId, DataKind, DataSort, Sort};
@@ -49,6 +51,8 @@ pub struct Composition {
     pub open: Option<OpenLocation>,
     /// The part and the message of that part behind every message of the system.
     pub messages: BTreeMap<GateId, PartMessage>,
+    /// The model without the channel, if this is a model that is seen through one.
+    pub seen_through: Option<Arc<SeenThrough>>,
 }
 
 /// The location of a part from which every behaviour is allowed, with the switches that complete the part by it.

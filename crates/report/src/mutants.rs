@@ -9,10 +9,10 @@ use serde_json::{Value as Json, json};
 #[must_use]
 pub fn mutants_json(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
     let edit = |edit: &Edit| {
-        let switch = edit.switch().map(|(id, _)| model.sts.switches[id].label.to_string());
-        let variable = match edit.change {
-            MutationChange::Initial(var, _) => Some(model.pool.var_info(var).name.to_string()),
-            MutationChange::Switch(..) => None,
+        let (switch, variable) = match &edit.change {
+            MutationChange::Initial(var, _) => (None, Some(model.pool.var_info(*var).name.to_string())),
+            MutationChange::Switch(id, _) => (Some(model.sts.switches[*id].label.to_string()), None),
+            MutationChange::Behind(change) => (Some(change.label.clone()), None),
         };
         json!({
             "switch": switch,
@@ -33,9 +33,10 @@ pub fn mutants_json(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Jso
 /// Returns the line of the source where the changed switch or variable stands, 0 if it stands nowhere.
 #[must_use]
 pub fn source_line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
-    let span = match edit.change {
-        MutationChange::Switch(id, _) => Some(model.sts.switches[id].span),
-        MutationChange::Initial(var, _) => model.sts.vars.iter().find(|it| it.var == var).map(|it| it.span),
+    let span = match &edit.change {
+        MutationChange::Switch(id, _) => Some(model.sts.switches[*id].span),
+        MutationChange::Initial(var, _) => model.sts.vars.iter().find(|it| it.var == *var).map(|it| it.span),
+        MutationChange::Behind(change) => Some(change.span),
     };
     let Some(span) = span else { return 0 };
     if sources.slice(span).is_empty() { 0 } else { sources.line_column(span).line }

@@ -158,6 +158,8 @@ pub enum ConformProof {
     /// In every state that satisfies the invariants of the specification, the changed switch does only what the
     /// specification does.
     Inductive,
+    /// The specification simulates the mutant: values differ only where nothing shows them.
+    Simulated,
 }
 
 /// The reason why neither conformance nor a difference was shown. A depth is a number of steps within which there is
@@ -209,6 +211,7 @@ impl fmt::Display for ConformProof {
             Self::Inductive => {
                 "by induction: wherever the invariants hold, the changed transition does only what the model does"
             }
+            Self::Simulated => "by induction: values differ only where nothing shows the difference",
         })
     }
 }

@@ -16,6 +16,7 @@ pub mod matrix;
 pub mod mutant_runner;
 pub mod outcome;
 pub mod score;
+mod simulation;
 pub mod standing;
 pub mod suite;
 pub mod suspects;
@@ -34,7 +35,7 @@ use ioxide_model::term::{Term, TermPool};
 use ioxide_smt::halt::Halt;
 use ioxide_symex::{Ctx, Invariants};
 
-use crate::conform::explicit::{ChangedSwitch, ReachedBeliefs};
+use crate::conform::explicit::{ChangedSwitch, PlanCosts, ReachedBeliefs};
 use crate::conform::{
     CanonicalNames, ClockLimits, ConformAnswer, ConformDoubt, ConformOptions, ConformProof, ConformWitness,
     Conformance, InputCompletion, InputRule, Liveness, Merging, ModelProduct, ProductState, ProductStep,
@@ -45,9 +46,10 @@ use crate::mutate::Mutant;
 
 use self::agreement::InputAgreement;
 pub(crate) use self::cheap::is_deterministic;
+use self::simulation::{RelationTerms, SimulationSearch};
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
-pub const ANALYSIS_VERSION: u32 = 8;
+pub const ANALYSIS_VERSION: u32 = 9;
 
 /// The number of symbolic states above which a specification is not explored beforehand. Chosen by feel: the graph is
 /// made once for all mutants, but has to fit into memory.
@@ -75,11 +77,13 @@ pub enum Optimisation {
     ReachedPlaces,
     /// A change that makes no difference in any state that satisfies the invariants is decided without a search.
     Induction,
+    /// A change that leaves other values only where nothing shows them is decided without a search.
+    Simulation,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Precompute,
         Self::EarlyStop,
         Self::MutationAnalysis,
@@ -88,6 +92,7 @@ impl Optimisation {
         Self::Enumeration,
         Self::ReachedPlaces,
         Self::Induction,
+        Self::Simulation,
     ];
 
     /// The name on the command line.
@@ -102,6 +107,7 @@ impl Optimisation {
             Self::Enumeration => "enumeration",
             Self::ReachedPlaces => "reached-places",
             Self::Induction => "induction",
+            Self::Simulation => "simulation",
         }
     }
 }
@@ -162,13 +168,17 @@ pub struct MutationAnalysis {
     index: SystemIndex,
     /// True if the specification is in one state after every trace.
     deterministic: bool,
-    /// True if mutants may be shown to be equivalent by induction alone.
+    /// True if mutants may have to be shown to be equivalent without a search.
     needs_induction: bool,
     /// Invariants of the specification, in terms of its pool; found for the first mutant that needs them.
     invariants: OnceLock<Invariants>,
     /// The agreement of the states after one trace on inputs, shared by all workers; found for the first mutant that
     /// needs it.
     agreement: Arc<OnceLock<InputAgreement>>,
+    /// The terms of relations between states, in terms of the pool; made for the first mutant that needs them.
+    relation_terms: OnceLock<RelationTerms>,
+    /// The estimates of ways in the specification, in terms of its pool; made for the first mutant that needs them.
+    plan: OnceLock<PlanCosts>,
     /// The signal that ends all work; that of a mutant may come earlier.
     halt: Halt,
     /// The places that the specification reaches, shared by all workers; explored for the first mutant that needs them.
@@ -204,11 +214,8 @@ impl MutationAnalysis {
         let (live, index) = (liveness(cx, sts), SystemIndex::new(cx, sts));
         // A finite model with a graph is soon searched through. The graph of another one stands for more states than
         // there are, in which a search may find differences that no run shows.
-        let needs_induction = (is_open || graph.is_none())
-            && (deterministic || !sts.is_timed())
-            && config.uses(Optimisation::Induction);
+        let needs_induction = (is_open || graph.is_none()) && (deterministic || !sts.is_timed());
         let (reached, agreement) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
-        let invariants = OnceLock::new();
         Self {
             config: config.clone(),
             graph,
@@ -216,8 +223,10 @@ impl MutationAnalysis {
             index,
             deterministic,
             needs_induction,
-            invariants,
+            invariants: OnceLock::new(),
             agreement,
+            relation_terms: OnceLock::new(),
+            plan: OnceLock::new(),
             halt: cx.halt(),
             reached,
         }
@@ -296,13 +305,18 @@ impl MutationAnalysis {
             if !matches!(first.answer, ConformAnswer::Unknown(_)) {
                 return first;
             }
-            if self.is_shown_by_induction(cx, mutant, &imp, watch) {
-                return without_search(ConformAnswer::Conforms(ConformProof::Inductive));
-            }
+            // Most mutants can be killed, and looking for a difference near a place costs less than the questions of a
+            // proof.
             if self.may_search_near(mutant)
                 && let Some(witness) = self.find_near(cx, &product, mutant, watch)
             {
                 return without_search(ConformAnswer::Fails(Box::new(witness)));
+            }
+            if self.is_shown_by_induction(cx, mutant, &imp, watch) {
+                return without_search(ConformAnswer::Conforms(ConformProof::Inductive));
+            }
+            if self.is_shown_by_simulation(cx, mutant, &imp, watch) {
+                return without_search(ConformAnswer::Conforms(ConformProof::Simulated));
             }
             if !is_cut && graph.is_none() {
                 // It ended at a bound of its own, where it would end again.
@@ -318,6 +332,19 @@ impl MutationAnalysis {
             ) if graph.is_some() => decide(cx, &product, &self.options(), &mut || None, &names, watch),
             _ => verdict,
         }
+    }
+
+    /// Returns how much of what all mutants share has been computed; a mutant that waited for some of it may have run
+    /// out of its own time.
+    pub(crate) fn count_shared(&self) -> usize {
+        let known = [
+            self.invariants.get().is_some(),
+            self.agreement.get().is_some(),
+            self.relation_terms.get().is_some(),
+            self.plan.get().is_some(),
+            self.reached.get().is_some(),
+        ];
+        known.into_iter().filter(|known| *known).count()
     }
 
     /// Returns whether differences of `mutant` are looked for near places reached beforehand. With a graph that is not
@@ -341,12 +368,32 @@ impl MutationAnalysis {
         watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
     ) -> bool {
         let [edit] = &mutant.edits[..] else { return false };
-        if !self.needs_induction {
+        if !self.needs_induction || !self.config.uses(Optimisation::Induction) {
             return false;
         }
         let Some(agreement) = self.input_agreement(cx, watch) else { return false };
         let Some(invariants) = self.invariants(cx, watch) else { return false };
         inductive::is_unseen(cx, invariants, agreement, edit, imp)
+    }
+
+    /// Returns whether a simulation of `imp`, the system of `mutant`, by the specification is found; always false for
+    /// models that are small enough to be searched through.
+    pub fn is_shown_by_simulation(
+        &self,
+        cx: &mut Ctx<'_>,
+        mutant: &Mutant,
+        imp: &Sts,
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+    ) -> bool {
+        let is_wanted = self.needs_induction && self.config.uses(Optimisation::Simulation);
+        let [edit] = &mutant.edits[..] else { return false };
+        let Some((changed, _)) = edit.switch().filter(|_| is_wanted && !cx.sts.is_timed()) else {
+            return false;
+        };
+        let Some(agreement) = self.input_agreement(cx, watch) else { return false };
+        let Some(invariants) = self.invariants(cx, watch) else { return false };
+        let terms = self.relation_terms.get_or_init(|| RelationTerms::new(cx));
+        SimulationSearch::new(invariants, agreement, terms, (imp, changed)).run(cx)
     }
 
     /// Returns the invariants of the specification; `None` if `watch` ends the search for them.
@@ -393,7 +440,8 @@ impl MutationAnalysis {
             ReachedBeliefs::collect(cx.pool, product.spec.sts, &|| halt.halt_reason().is_some())
         });
         let changes: Vec<_> = mutant.switches().map(|(id, after)| ChangedSwitch { id, after }).collect();
-        difference_near(cx, product, reached, &changes, watch)
+        let plan = self.plan.get_or_init(|| PlanCosts::new(cx.pool, product.spec.sts));
+        difference_near(cx, product, (reached, plan), &changes, watch)
     }
 
     fn without_search(&self, cx: &mut Ctx<'_>, mutant: &Mutant, imp: &Sts) -> Option<ConformProof> {

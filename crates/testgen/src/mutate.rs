@@ -11,6 +11,7 @@
 //! *Promises.* Ids are stable: switch, operator, number (`r7-guard-rel-2`). No mutant is the model
 //! itself or equal to another by its terms. The same model gives the same mutants in the same order.
 
+mod behind;
 mod collection;
 mod initial;
 mod rewrite;
@@ -22,10 +23,13 @@ use std::str::FromStr;
 
 use rustc_hash::FxHashSet;
 
+use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, TermPool, VarId};
 
-pub use self::select::{MAX_MUTANTS, MutantSelection, Sample, TooManyMutants, find_mutant, select};
+pub use self::select::{
+    MAX_MUTANTS, MutantSelection, Sample, TooManyMutants, find_mutant, mutated_system, select,
+};
 pub use self::show::{show_initial, show_switch};
 
 /// A kind of change: a mutation operator.
@@ -188,23 +192,51 @@ pub enum MutationChange {
     Switch(SwitchId, Box<Switch>),
     /// The changed initial value of a variable.
     Initial(VarId, Term),
+    /// A change of a model that is seen through a channel.
+    Behind(Box<ChangeBehindChannel>),
+}
+
+/// A change of one switch of a model that is seen through a channel.
+#[derive(Clone, Debug)]
+pub struct ChangeBehindChannel {
+    /// The switch of the model before the change, as text.
+    pub before: String,
+    /// The switch after the change.
+    pub after: String,
+    /// The label of the switch.
+    pub label: String,
+    /// The place of the switch.
+    pub span: Span,
+    /// The changed switches of the composed system.
+    pub switches: Vec<(SwitchId, Switch)>,
 }
 
 impl Edit {
-    /// The changed switch with its new content; `None` for another initial value.
+    /// The changed switch with its new content; `None` for another initial value, and for a change that is seen through
+    /// a channel.
     #[must_use]
     pub fn switch(&self) -> Option<(SwitchId, &Switch)> {
         match &self.change {
             MutationChange::Switch(id, after) => Some((*id, after)),
-            MutationChange::Initial(..) => None,
+            MutationChange::Initial(..) | MutationChange::Behind(_) => None,
         }
+    }
+
+    /// The changed switches with their new content.
+    fn switches(&self) -> impl Iterator<Item = (SwitchId, &Switch)> {
+        let behind = match &self.change {
+            MutationChange::Behind(change) => &change.switches[..],
+            MutationChange::Switch(..) | MutationChange::Initial(..) => &[],
+        };
+        self.switch().into_iter().chain(behind.iter().map(|(id, after)| (*id, after)))
     }
 
     /// Returns the place of the change: the switch, or the variable.
     fn place(&self) -> (Option<SwitchId>, Option<VarId>) {
-        match self.change {
-            MutationChange::Switch(id, _) => (Some(id), None),
-            MutationChange::Initial(var, _) => (None, Some(var)),
+        match &self.change {
+            MutationChange::Switch(id, _) => (Some(*id), None),
+            MutationChange::Initial(var, _) => (None, Some(*var)),
+            MutationChange::Behind(change) => (change.switches.first().map(|(id, _)| *id), None),
         }
     }
 }
@@ -212,7 +244,7 @@ impl Edit {
 impl Mutant {
     /// The changed switches.
     pub fn switches(&self) -> impl Iterator<Item = (SwitchId, &Switch)> {
-        self.edits.iter().filter_map(Edit::switch)
+        self.edits.iter().flat_map(Edit::switches)
     }
 
     /// Returns whether the mutant starts with other values.
@@ -228,6 +260,11 @@ impl Mutant {
         for edit in &self.edits {
             match &edit.change {
                 MutationChange::Switch(id, after) => mutated.switches[*id] = (**after).clone(),
+                MutationChange::Behind(change) => {
+                    for (id, after) in &change.switches {
+                        mutated.switches[*id] = after.clone();
+                    }
+                }
                 MutationChange::Initial(var, value) => {
                     // By variable, not by position: the order of variables is no part of an edit.
                     let changed = mutated.vars.iter_mut().filter(|it| it.var == *var);

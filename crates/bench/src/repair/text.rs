@@ -29,6 +29,7 @@ pub fn written(model: &mut Model, text: &str, mutant: &Mutant) -> Option<String>
                     model.pool.show(*value).to_string(),
                 ));
             }
+            MutationChange::Behind(_) => return None,
             MutationChange::Switch(id, after) => {
                 made.extend(changed_switch(model, text, decl, (edit.operator, *id, after))?);
             }

@@ -8,7 +8,7 @@ use ioxide_args::{MutantArgs, MutateArgs};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::sts::Model;
 use ioxide_report::mutants::mutants_json;
-use ioxide_testgen::mutate::{Mutant, MutantSelection, MutationOperator, Sample, select};
+use ioxide_testgen::mutate::{Mutant, MutantSelection, MutationOperator, Sample, mutated_system, select};
 use serde_json::Value as Json;
 
 use crate::exit::{CliError, ExitStatus};
@@ -50,8 +50,9 @@ pub fn select_mutants(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant
         sample: args.sample.map(sample),
         second_order: args.second_order.map(sample),
     };
+    let system = mutated_system(model);
     for place in &args.places {
-        if model.sts.switch_named(place).is_none() && model.sts.location_named(place).is_none() {
+        if system.switch_named(place).is_none() && system.location_named(place).is_none() {
             return Err(CliError::usage(format!("the model has no transition and no state `{place}`"))
                 .help("`ioxide show FILE` lists them"));
         }

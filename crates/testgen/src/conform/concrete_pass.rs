@@ -6,7 +6,7 @@ use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use super::explicit::{ChangedSwitch, Enumeration, EnumerationResult, ReachedBeliefs};
+use super::explicit::{ChangedSwitch, Enumeration, EnumerationResult, PlanCosts, ReachedBeliefs};
 use super::portfolio::PortfolioWatch;
 use super::product::{InputCompletion, ModelProduct, ProductStep};
 use super::search::SearchEffort;
@@ -127,7 +127,7 @@ impl<'s> ConcretePass<'s> {
 pub(crate) fn difference_near(
     cx: &mut Ctx<'_>,
     product: &ModelProduct<'_>,
-    reached: &ReachedBeliefs,
+    (reached, plan): (&ReachedBeliefs, &PlanCosts),
     changes: &[ChangedSwitch<'_>],
     watch: PortfolioWatch<'_>,
 ) -> Option<ConformWitness> {
@@ -136,11 +136,12 @@ pub(crate) fn difference_near(
     let (imp, spec) = (product.imp.sts, product.spec.sts);
     let halt = cx.halt();
     let search = Enumeration::sampled(imp, spec, &gates, meaning, MAX_NEAR_STATES)?;
-    let mut search = search.with_halt(&halt).with_diverged_first();
+    let mut search = search.with_halt(&halt).with_diverged_first(plan);
     let mut unconfirmed = 0;
     let places = reached.places(cx.pool, spec, changes);
     // None at hand: one place is looked for.
-    let found = if places.is_empty() { reached.seek_place(cx.pool, spec, changes, &halt) } else { None };
+    let found =
+        if places.is_empty() { reached.seek_place(cx.pool, spec, changes, (plan, &halt)) } else { None };
     for place in places.into_iter().chain(found.as_deref()) {
         // A place that the mutant does not reach by this trace is left out; so is what cannot be evaluated.
         if !search.begin_at(cx.pool, place).unwrap_or(false) {

@@ -6,9 +6,11 @@
 //! second opinion on the other. It needs known initial values, no clocks, messages that can be listed or represented
 //! (see `free`), and a completion that does not compare states (see [`InputCompletion::Restricted`]).
 
+mod diverged;
 mod free;
 mod guided;
 pub(crate) mod offer;
+mod plan_costs;
 mod reached;
 mod strategy;
 pub mod world;
@@ -25,9 +27,11 @@ use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_smt::halt::Halt;
 
+pub(crate) use self::plan_costs::PlanCosts;
 pub(crate) use self::reached::{ChangedSwitch, ReachedBeliefs};
 pub use self::strategy::{AdaptiveTest, TestNode, adaptive_test};
 
+use self::diverged::DivergedPairs;
 use self::free::{FreeFields, FreeSide};
 use self::world::{EnumeratedSide, OpenValues, StateSet};
 use super::search::SearchEffort;
@@ -174,7 +178,7 @@ pub(crate) struct Enumeration<'w> {
     seen: FxHashSet<(StateSet, StateSet)>,
     frontier: VecDeque<PairToExplore>,
     /// The pairs with different states, where these come first; `None` in a search in breadth.
-    diverged: Option<VecDeque<PairToExplore>>,
+    diverged: Option<DivergedPairs<'w>>,
     /// Pairs, each with a label that only the implementation has there, not yet returned.
     different: VecDeque<(usize, Option<usize>)>,
     pub effort: SearchEffort,
@@ -228,8 +232,8 @@ impl<'w> Enumeration<'w> {
 
     /// Explores pairs with different states before all others: only these lead to a difference.
     #[must_use]
-    pub fn with_diverged_first(self) -> Self {
-        Self { diverged: Some(VecDeque::new()), ..self }
+    pub fn with_diverged_first(self, plan: &'w PlanCosts) -> Self {
+        Self { diverged: Some(DivergedPairs::new(plan)), ..self }
     }
 
     fn with_free(
@@ -322,7 +326,7 @@ impl<'w> Enumeration<'w> {
         if let Some((at, label)) = self.different.pop_front() {
             return Ok(Some(EnumerationResult::Fails(self.trace(at, label))));
         }
-        while let Some((at, depth, left, right)) = self.pop_pair() {
+        while let Some((at, depth, left, right)) = self.pop_pair(pool) {
             let evaluated = self.count_evaluations();
             let out_of_breath = evaluated - looked >= EVALUATIONS_PER_CHECK;
             if out_of_breath {
@@ -427,23 +431,25 @@ impl<'w> Enumeration<'w> {
             "a parent comes before its child"
         );
         self.parents.push(parent);
-        let is_diverged = self.diverged.is_some() && !self.is_same(&left, &right);
+        let is_diverged = self.diverged.is_some() && !self.is_within(&left, &right);
         let pair = (self.parents.len() - 1, depth, left, right);
         match &mut self.diverged {
-            Some(diverged) if is_diverged => diverged.push_back(pair),
+            Some(diverged) if is_diverged => diverged.push(pair),
             _ => self.frontier.push_back(pair),
         }
     }
 
-    /// Returns whether the two sets have the same states; each side numbers its states in its own order.
-    fn is_same(&self, left: &StateSet, right: &StateSet) -> bool {
-        let ours: BTreeSet<&ConcreteState> = self.imp.states_of(left).into_iter().collect();
-        ours == self.spec.states_of(right).into_iter().collect()
+    /// Returns whether the specification may be in every state that the implementation may be in; each side numbers its
+    /// states in its own order.
+    fn is_within(&self, left: &StateSet, right: &StateSet) -> bool {
+        let theirs: BTreeSet<&ConcreteState> = self.spec.states_of(right).into_iter().collect();
+        self.imp.states_of(left).into_iter().all(|state| theirs.contains(state))
     }
 
     /// Takes the pair to explore next.
-    fn pop_pair(&mut self) -> Option<PairToExplore> {
-        let diverged = self.diverged.as_mut().and_then(VecDeque::pop_front);
+    fn pop_pair(&mut self, pool: &TermPool) -> Option<PairToExplore> {
+        let sides = (&self.imp, &self.spec);
+        let diverged = self.diverged.as_mut().and_then(|pairs| pairs.pop(pool, sides));
         diverged.or_else(|| self.frontier.pop_front())
     }
 

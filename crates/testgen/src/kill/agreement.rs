@@ -208,20 +208,25 @@ fn sort_pair((one, other): (LocId, LocId)) -> (LocId, LocId) {
 /// Returns the terms on which two states may agree: variables, then conditions of guards without fields, small ones
 /// first.
 fn candidates(cx: &mut Ctx<'_>) -> Vec<Term> {
+    let mut found: Vec<Term> = cx.sts.vars.iter().map(|var| cx.pool.var(var.var)).collect();
+    let conditions = state_conditions(cx);
+    found.extend(conditions.into_iter().filter(|term| !found.contains(term)).collect::<Vec<_>>());
+    found.truncate(MAX_CANDIDATES);
+    found
+}
+
+/// Returns the conditions of guards without fields, small ones first.
+pub(super) fn state_conditions(cx: &Ctx<'_>) -> Vec<Term> {
     let vars: BTreeSet<VarId> = cx.sts.vars.iter().map(|var| var.var).collect();
-    let mut found: Vec<Term> = vars.iter().map(|&var| cx.pool.var(var)).collect();
     let guards: Vec<Term> = cx.sts.switches.iter().map(|switch| switch.guard).collect();
     let is_of_state = |term: Term| {
         let free = cx.pool.free_vars(term);
         !free.is_empty() && free.iter().all(|var| vars.contains(var))
     };
     let mut conditions = cx.pool.subterms(&guards, |_| true);
-    conditions
-        .retain(|&term| cx.pool.sort(term) == Sort::Bool && is_of_state(term) && !found.contains(&term));
+    conditions.retain(|&term| cx.pool.sort(term) == Sort::Bool && is_of_state(term));
     conditions.sort_by_key(|&term| cx.pool.size(term));
-    found.extend(conditions);
-    found.truncate(MAX_CANDIDATES);
-    found
+    conditions
 }
 
 /// Returns the steps of two states that leave the same trace: both take the same message, or one an internal step.
@@ -285,7 +290,7 @@ fn input_gates(cx: &Ctx<'_>, loc: LocId) -> BTreeSet<GateId> {
 }
 
 /// Returns the condition over variables and fields that a state at `loc` takes a message of `gate`.
-fn acceptance_condition(cx: &mut Ctx<'_>, loc: LocId, gate: GateId) -> Term {
+pub(super) fn acceptance_condition(cx: &mut Ctx<'_>, loc: LocId, gate: GateId) -> Term {
     let of_gate = cx.sts.switches_from(loc).filter(|(_, switch)| switch.gate == gate);
     let guards: Vec<Term> = of_gate.map(|(_, switch)| switch.guard).collect();
     cx.pool.or(guards)

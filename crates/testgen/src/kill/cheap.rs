@@ -16,6 +16,8 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Conform
             let live = LiveVars::compute(cx.pool, imp, &[]);
             return (!live.is_live(imp.initial, *var)).then_some(ConformProof::DeadAssignment);
         }
+        // Several switches.
+        MutationChange::Behind(_) => return None,
     };
     let before = &cx.sts.switches[id];
     let same_place =

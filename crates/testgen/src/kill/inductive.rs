@@ -4,14 +4,15 @@
 //! there. That holds if in every state that satisfies the invariants of the specification
 //!
 //! - the changed switch takes only steps that some switch of the specification takes, to the same state;
-//! - the mutant takes every input that the specification takes;
+//! - the mutant takes every input that the specification takes, unless it has an internal step;
 //! - the mutant is silent only where the specification is.
 //!
 //! The induction is over the steps of a run of the mutant. Before a step both systems are in the same state, which the
 //! specification reaches, so its invariants hold; by the first condition the same is true after the step. The mutant
-//! thus takes some of the steps of the specification. By the second condition it refuses no input that is specified,
-//! and so its completion with inputs that change nothing adds no trace of the specification; by the third it adds no
-//! silence. An input that the specification does not take may do anything.
+//! thus takes some of the steps of the specification. Only a state without internal steps ignores what it refuses; by
+//! the second condition that is no input that is specified, and so the completion of the mutant with inputs that change
+//! nothing adds no trace of the specification. By the third it adds no silence. An input that the specification does
+//! not take may do anything.
 //!
 //! If the specification may be in several states after a trace, the mutant is in one of them. That is enough for
 //! outputs and silence, which one state of the specification has to allow. It is enough for inputs if the states agree
@@ -24,7 +25,8 @@ use std::ops::ControlFlow;
 
 use ioxide_model::sts::{GateKind, LocId, Sts, Switch};
 use ioxide_model::term::{Term, VarId};
-use ioxide_smt::solver::SolverDecision;
+use ioxide_model::valuation::Valuation;
+use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::{
     Ctx, ExploreConfig, ExploreLimits, InductionProver, Invariants, decide_by_sizes, explore,
     quiescence_condition,
@@ -39,6 +41,8 @@ use crate::mutate::Edit;
 const SAMPLED_STATES: usize = 1_000;
 /// The number for each location, of which no more than 40 are looked at.
 const SAMPLED_STATES_PER_LOCATION: usize = 100;
+/// The number of invariants by which a question grows each time. Chosen by feel: most questions need one or two.
+const INVARIANTS_PER_QUESTION: usize = 4;
 
 /// Returns invariants of the system of `cx`; `None` if `watch` ends the exploration.
 pub(super) fn find_invariants(
@@ -155,7 +159,10 @@ impl ChangeQuestion<'_> {
         let taken: Vec<Term> = taken.map(|(_, switch)| switch.guard).collect();
         let taken = cx.pool.or(taken);
         let refused = cx.pool.not(taken);
-        self.is_impossible(cx, before.source, &[before.guard, refused])
+        // A state with an internal step ignores nothing: where it refuses the input, the traces of the mutant end that
+        // the specification goes on with.
+        let stable = stability_condition(&mut cx.with_system(self.imp), before.source);
+        self.is_impossible(cx, before.source, &[before.guard, refused, stable])
     }
 
     fn is_no_more_silent(&self, cx: &mut Ctx<'_>) -> bool {
@@ -184,25 +191,57 @@ impl ChangeQuestion<'_> {
 
     /// Returns whether `facts` are shown to contradict the invariants of `loc`.
     fn is_impossible(&self, cx: &mut Ctx<'_>, loc: LocId, facts: &[Term]) -> bool {
-        let mentioned = cx.pool.free_vars_of(facts);
         let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
         let of_data: Vec<Term> = {
             let all = self.invariants.of(loc).iter().copied();
             all.filter(|&term| !cx.pool.free_vars(term).iter().any(is_clock)).collect()
         };
-        // Most answers need nothing, or what is known about the variables of the question; there may be hundreds of
-        // other invariants.
-        let is_near = |term: &Term| cx.pool.free_vars(*term).iter().all(|var| mentioned.contains(var));
-        let near: Vec<Term> = of_data.iter().copied().filter(is_near).collect();
-        let mut asked: Vec<&[Term]> = vec![&near];
-        if of_data.len() > near.len() {
-            asked.push(&of_data);
-        }
-        asked.iter().any(|known| {
-            let all = [facts, known].concat();
-            decide_by_sizes(cx, &all) == SolverDecision::Unsat
-        })
+        find_contradiction(cx, &of_data, facts) == InvariantConflict::Shown
     }
+}
+
+/// The result of asking whether facts contradict invariants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum InvariantConflict {
+    /// They do.
+    Shown,
+    /// They do not: these values satisfy both.
+    Refuted(Valuation),
+    /// It is not known.
+    Open,
+}
+
+/// Asks whether `facts` contradict `invariants`, of which there may be hundreds: only those are given to the solver
+/// that its values for the facts violate.
+pub(super) fn find_contradiction(cx: &mut Ctx<'_>, invariants: &[Term], facts: &[Term]) -> InvariantConflict {
+    let mut asked = facts.to_vec();
+    let defaults = default_values(cx, &[invariants, facts].concat());
+    let mut left: Vec<Term> = invariants.to_vec();
+    loop {
+        if decide_by_sizes(cx, &asked) == SolverDecision::Unsat {
+            return InvariantConflict::Shown;
+        }
+        let values = match cx.check(&asked) {
+            SolverAnswer::Sat(values) => values,
+            SolverAnswer::Unsat => return InvariantConflict::Shown,
+            SolverAnswer::Unknown(_) => return InvariantConflict::Open,
+        };
+        let is_broken = |term: &Term| cx.pool.holds(*term, &(&values, &defaults)) != Ok(true);
+        let broken: Vec<Term> =
+            left.iter().copied().filter(is_broken).take(INVARIANTS_PER_QUESTION).collect();
+        if broken.is_empty() {
+            return InvariantConflict::Refuted(values);
+        }
+        // Every round asks about one invariant more at least, so this ends.
+        left.retain(|term| !broken.contains(term));
+        asked.extend(broken);
+    }
+}
+
+/// Returns a value for every variable of `terms`, for those that an answer leaves out.
+fn default_values(cx: &Ctx<'_>, terms: &[Term]) -> Valuation {
+    let default = |var: VarId| (var, cx.pool.default_value(cx.pool.var_info(var).sort));
+    cx.pool.free_vars_of(terms).into_iter().map(default).collect()
 }
 
 /// Returns the formula that two switches give every variable the same value.

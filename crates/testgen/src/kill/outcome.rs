@@ -18,7 +18,7 @@ use ioxide_symex::Ctx;
 use super::MutationAnalysis;
 use super::mutant_runner::{MutantRunner, MutantSystem};
 use super::suite::KillTest;
-use crate::conform::{ConformAnswer, SearchEffort};
+use crate::conform::{ConformAnswer, ConformDoubt, SearchEffort};
 use crate::mutate::Mutant;
 
 /// The outcome of the analysis of a mutant.
@@ -261,7 +261,17 @@ impl<S: Solver, E: Send> MutantWork<'_, S, E> {
         let mut watch = |_: &SearchEffort| {
             if (self.is_interrupted)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let verdict = cx.run_within(&(self.halt_mutant)(), |cx| analysis.decide(cx, mutant, &mut watch));
+        let verdict = loop {
+            let n_shared = analysis.count_shared();
+            let verdict = cx.run_within(&(self.halt_mutant)(), |cx| analysis.decide(cx, mutant, &mut watch));
+            let is_cut = matches!(&verdict.answer, ConformAnswer::Unknown(ConformDoubt::Halted(..)));
+            // What all mutants share is no part of the time of the first that needs it; it is computed once, so this
+            // ends.
+            let has_waited = is_cut && analysis.count_shared() > n_shared && cx.halt_reason().is_none();
+            if !has_waited {
+                break verdict;
+            }
+        };
         // An answer that an interrupt cut short is none.
         if (self.is_interrupted)() {
             return None;

@@ -6,9 +6,9 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::sts::{Model, SwitchId};
+use ioxide_model::sts::{Model, Sts, SwitchId};
 
-use super::{Edit, Mutant, MutationOperator, initial, mutants_of};
+use super::{Edit, Mutant, MutationOperator, behind, initial, mutants_of};
 
 /// The selection of mutants to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,12 +59,24 @@ impl fmt::Display for TooManyMutants {
 
 impl std::error::Error for TooManyMutants {}
 
+/// Returns the system in which [`select`] makes its changes: without the channel, if `model` is seen through one.
+#[must_use]
+pub fn mutated_system(model: &Model) -> &Sts {
+    let seen = model.sts.composition.as_ref().and_then(|composition| composition.seen_through.as_ref());
+    seen.map_or(&model.sts, |seen| &seen.model.sts)
+}
+
 /// Returns the selected mutants, in order. Where there are too many, a sample is taken from the mutants of switches
-/// that are drawn first.
+/// that are drawn first. If the model is seen through a channel, mutants are changes of the model without it.
 ///
 /// # Errors
 /// If there are too many and no sample is asked for.
 pub fn select(model: &mut Model, selection: &MutantSelection) -> Result<Vec<Mutant>, TooManyMutants> {
+    if let Some(seen) = model.sts.composition.as_ref().and_then(|it| it.seen_through.clone()) {
+        let mut inner = seen.model.clone();
+        let mutants = select(&mut inner, selection)?;
+        return Ok(behind::see_mutants(model, &seen, &inner, mutants));
+    }
     let places: Vec<SwitchId> =
         model.sts.switches.ids().filter(|&id| is_wanted(model, selection, id)).collect();
     let mut all = match (make_mutants(model, selection, &places), selection.second_order.or(selection.sample))

@@ -31,6 +31,7 @@ impl Edit {
                 let declared = model.sts.vars.iter().find(|it| it.var == *var);
                 show_initial(model, *var, declared.and_then(|it| it.init))
             }
+            MutationChange::Behind(change) => change.before.clone(),
         }
     }
 
@@ -40,6 +41,7 @@ impl Edit {
         match &self.change {
             MutationChange::Switch(_, after) => show_switch(model, after),
             MutationChange::Initial(var, value) => show_initial(model, *var, Some(*value)),
+            MutationChange::Behind(change) => change.after.clone(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Mutants that are shown to be equivalent by induction: against enumeration, and where exploration does not end.
+//! Mutants that are shown to be equivalent by induction or simulation: against enumeration, and where exploration does
+//! not end.
 //!
 //! `IOXIDE_PAIRS` sets the number of random models.
 
@@ -18,28 +19,37 @@ use ioxide_testgen::mutate::{Mutant, MutationOperator, mutants};
 use crate::common::{named, solver};
 use crate::pairs::Pairs;
 
-/// Returns whether each mutant is shown to conform by induction, when `off` is switched off.
-fn by_induction(
+/// The mutants that each proof shows to conform.
+struct ShownMutants {
+    by_induction: Vec<bool>,
+    by_simulation: Vec<bool>,
+}
+
+/// Returns which mutants are shown to conform without a search, when `off` is switched off.
+fn shown_mutants(
     model: &mut Model,
     solver: &mut dyn Solver,
     mutants: &[Mutant],
     off: &[Optimisation],
-) -> Vec<bool> {
+) -> ShownMutants {
     let mut cx = Ctx::new(model, solver);
     let off: BTreeSet<Optimisation> = off.iter().copied().collect();
     let analysis = MutationAnalysis::new(&mut cx, &KillConfig { off, ..KillConfig::default() });
-    let is_shown = |mutant: &Mutant| {
+    let mut shown = ShownMutants { by_induction: Vec::new(), by_simulation: Vec::new() };
+    for mutant in mutants {
         let imp = mutant.apply(cx.sts);
-        analysis.is_shown_by_induction(&mut cx, mutant, &imp, &mut |_| ControlFlow::Continue(()))
-    };
-    mutants.iter().map(is_shown).collect()
+        let watch = &mut |_: &_| ControlFlow::Continue(());
+        shown.by_induction.push(analysis.is_shown_by_induction(&mut cx, mutant, &imp, watch));
+        shown.by_simulation.push(analysis.is_shown_by_simulation(&mut cx, mutant, &imp, watch));
+    }
+    shown
 }
 
-/// Random models are small enough for a graph; without it, the same mutants are decided by induction.
+/// Random models are small enough for a graph; without it, the same mutants are shown without a search.
 #[test]
-fn what_induction_shows_enumeration_confirms() {
+fn what_induction_and_simulation_show_enumeration_confirms() {
     let n_models = test_count("IOXIDE_PAIRS", 150, 5_000);
-    let (mut confirmed, mut refused, mut hidden) = (0, 0, 0);
+    let (mut confirmed, mut refused, mut hidden, mut simulated) = (0, 0, 0, 0);
     for seed in 0..n_models {
         let pair = Pairs::new(seed).pair();
         let mut model = Model { pool: pair.pool, sts: pair.one };
@@ -47,26 +57,34 @@ fn what_induction_shows_enumeration_confirms() {
         let some: Vec<Mutant> = all.into_iter().skip(seed as usize % 5).step_by(5).collect();
         // With a graph, a search would decide them.
         let off = [Optimisation::Precompute];
-        let shown = by_induction(&mut model, &mut BruteSolver::new(), &some, &off);
-        for (mutant, is_shown) in some.iter().zip(shown) {
-            if !is_shown {
+        let shown = shown_mutants(&mut model, &mut BruteSolver::new(), &some, &off);
+        for (at, mutant) in some.iter().enumerate() {
+            let (is_induced, is_simulated) = (shown.by_induction[at], shown.by_simulation[at]);
+            if !is_induced && !is_simulated {
                 refused += 1;
                 continue;
             }
             let imp = mutant.apply(&model.sts);
             let budget = EnumerationBudget::default();
             let found = ioco(&model.pool, &imp, &model.sts, InputCompletion::Angelic, budget);
-            assert!(matches!(found, EnumerationResult::Conforms), "seed {seed}, {}: {found:?}", mutant.id);
+            let by = if is_induced { "induction" } else { "simulation" };
+            assert!(
+                matches!(found, EnumerationResult::Conforms),
+                "seed {seed}, {} by {by}: {found:?}",
+                mutant.id
+            );
             confirmed += 1;
+            simulated += usize::from(!is_induced);
             let is_hidden = |switch| model.sts.kind_of(switch) == GateKind::Internal;
             hidden += usize::from(model.sts.switches.iter().any(is_hidden));
         }
     }
     assert!(confirmed > 100 && refused > 100, "{confirmed} confirmed, {refused} refused");
     assert!(hidden > 100, "{hidden} of models with internal steps");
+    assert!(simulated > 20, "{simulated} by simulation alone");
     println!(
-        "{confirmed} mutants of {n_models} models are shown to be equivalent, {hidden} of them of models with \
-         internal steps; {refused} are not"
+        "{confirmed} mutants of {n_models} models are shown to be equivalent, {simulated} of them by simulation alone, \
+         {hidden} of them of models with internal steps; {refused} are not"
     );
 }
 
@@ -98,13 +116,14 @@ fn mutants_are_equivalent_where_exploration_does_not_end() {
     let mut model = named("till.iox", TILL);
     let operators = [MutationOperator::GuardTrue, MutationOperator::GuardRelation, MutationOperator::Delete];
     let all = mutants(&mut model, &operators);
-    let shown = by_induction(&mut model, &mut solver(), &all, &[]);
+    let shown = shown_mutants(&mut model, &mut solver(), &all, &[]).by_induction;
     let equivalent: Vec<&str> =
         all.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(mutant, _)| &*mutant.id).collect();
     insta::assert_snapshot!(equivalent.join("\n"));
     let mut search_solver = solver();
     let mut cx = Ctx::new(&mut model, &mut search_solver);
-    let config = KillConfig { off: [Optimisation::Induction].into(), ..KillConfig::default() };
+    let off = BTreeSet::from([Optimisation::Induction, Optimisation::Simulation]);
+    let config = KillConfig { off, ..KillConfig::default() };
     let analysis = MutationAnalysis::new(&mut cx, &config);
     let (mut killed, mut undecided) = (0, 0);
     for (mutant, is_shown) in all.iter().zip(shown) {

@@ -21,6 +21,7 @@ mod kill;
 mod lone_steps;
 mod mutants;
 mod mutants_random;
+mod mutants_through;
 mod mutants_timed;
 mod no_proof;
 mod out_of_type;

@@ -77,7 +77,12 @@ fn its_mutants_are_decided_as_enumeration_decides_them() {
     let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     // The invariants of this model take longer than all else here; induction has a test with random models.
-    let off = BTreeSet::from([Optimisation::Enumeration, Optimisation::Precompute, Optimisation::Induction]);
+    let off = BTreeSet::from([
+        Optimisation::Enumeration,
+        Optimisation::Precompute,
+        Optimisation::Induction,
+        Optimisation::Simulation,
+    ]);
     let bounds = SearchBounds { max_depth: DEPTH, ..SearchBounds::default() };
     let analysis = MutationAnalysis::new(&mut cx, &KillConfig { off, bounds, ..KillConfig::default() });
     let (mut killed, mut other) = (0, 0);
@@ -131,7 +136,7 @@ fn optimisations_side_by_side() {
         ways.retain(|(name, _)| *name == only);
     }
     for (name, config) in ways {
-        let mut model = model.clone();
+        let (mut model, spec) = (model.clone(), model.clone());
         let mut solver = build_stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut model, &mut solver);
         let start = Instant::now();
@@ -146,13 +151,17 @@ fn optimisations_side_by_side() {
                 _ => ControlFlow::Continue(()),
             });
             times.push(start.elapsed());
+            println!("{} {:.3?}", mutant.id, start.elapsed());
             depth = depth.max(verdict.effort.depth);
             match verdict.answer {
                 ConformAnswer::Fails(witness) => {
                     (killed, longest) = (killed + 1, longest.max(witness.trace.len()))
                 }
                 ConformAnswer::Conforms(_) => equivalent += 1,
-                ConformAnswer::Unknown(_) => open += 1,
+                ConformAnswer::Unknown(why) => {
+                    open += 1;
+                    println!("open: {}{why}", mutant.show_diff(&spec));
+                }
             }
         }
         times.sort();

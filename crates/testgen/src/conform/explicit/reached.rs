@@ -23,6 +23,7 @@ use ioxide_model::sts::{GateId, Sts, Switch, SwitchId};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
+use super::diverged::DivergedPairs;
 use super::offer::MessageList;
 use super::world::StateSet;
 use super::{Enumeration, EnumerationGivenUp, PairToExplore, same_gates};
@@ -263,7 +264,7 @@ impl Enumeration<'_> {
         self.different.clear();
         self.enter_start(pool)?;
         for label in labels {
-            let Some((at, depth, left, right)) = self.pop_pair() else { return Ok(false) };
+            let Some((at, depth, left, right)) = self.pop_pair(pool) else { return Ok(false) };
             let Some((label, left, right)) = self.step_both(pool, label, &left, &right)? else {
                 return Ok(false);
             };
@@ -277,7 +278,7 @@ impl Enumeration<'_> {
     /// Makes the pair of initial states the only one to explore.
     fn enter_start(&mut self, pool: &TermPool) -> Result<(), EnumerationGivenUp> {
         self.frontier.clear();
-        self.diverged.iter_mut().for_each(VecDeque::clear);
+        self.diverged.iter_mut().for_each(DivergedPairs::clear);
         let left = self.imp.initial_states(pool, &mut self.labels)?;
         let right = self.spec.initial_states(pool, &mut self.labels)?;
         self.reach(left, right, 0, None);
