@@ -275,6 +275,8 @@ pub(crate) struct Checker<'a, 's> {
     options: FxHashMap<Sort, DataId>,
     /// The variable being assigned: reading it for its own update does not count as use.
     pub(crate) assigned: Option<String>,
+    /// The field being pinned: on the right of `total: total`, the name means what is declared outside of the message.
+    pub(crate) pinned: Option<String>,
     /// The parts, in the goals of a system.
     pub(crate) parts: Rc<[PartNames]>,
     /// The variables that stand for places and for later values in the goal that is checked.
@@ -305,6 +307,7 @@ impl<'a, 's> Checker<'a, 's> {
             undefined: FxHashSet::default(),
             options: FxHashMap::default(),
             assigned: None,
+            pinned: None,
             parts: Rc::new([]),
             frame: GoalFrame::default(),
             is_compared: false,

@@ -2,6 +2,7 @@
 //! and what time was used for.
 
 pub mod budget;
+pub(crate) mod halt;
 pub mod lag;
 pub mod latency;
 pub mod patience;

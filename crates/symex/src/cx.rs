@@ -76,6 +76,20 @@ impl<'a> Ctx<'a> {
         self.run_only_within(&both, work)
     }
 
+    /// Adds `halt` to the current signal, for work that is no single function; returns the signal so far, for
+    /// [`restore_halt`](Self::restore_halt).
+    pub fn add_halt(&mut self, halt: &Halt) -> Halt {
+        let both = self.halt.either(halt);
+        self.solver.restrict(both.clone());
+        std::mem::replace(&mut self.halt, both)
+    }
+
+    /// Goes back to a signal that [`add_halt`](Self::add_halt) returned.
+    pub fn restore_halt(&mut self, before: Halt) {
+        self.solver.restrict(before.clone());
+        self.halt = before;
+    }
+
     /// Runs `work` under `halt` instead of the current signal: for work that others need too, whose limit is theirs.
     pub fn run_only_within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
         let asked = self.solver.restrict(halt.clone());

@@ -63,8 +63,8 @@ pub fn lint(
         kept.extend(divide::divisor_variables(cx));
     }
     config.symmetry = Symmetry::find(cx.pool, cx.sts, &goal::goal_terms(cx));
-    // First a few states and a proof: most exploration that does not end would only use up the time for it.
-    let early = property::prove_early(cx, &config);
+    // First a few states, for faults near the start and a proof: an exploration that does not end would use up the time.
+    let early = property::settle_early(cx, &config);
     let exploration = explore(cx, &config, watch);
     let (open, doubt) = (exploration.stats.doubtful, exploration.doubt.clone());
     let mut findings = Findings { list: Vec::new(), open, doubt, halted: None };
@@ -86,6 +86,7 @@ pub fn lint(
 }
 
 /// The findings so far.
+#[derive(Default)]
 struct Findings {
     list: Vec<Diagnostic>,
     open: usize,

@@ -547,7 +547,10 @@ fn pin_equation(
     let var = field.var?;
     let sort = cx.pool.var_info(var).sort;
     // The field lies in its range anyway, so a pinned term has no obligation; a constant must fit.
-    let value = cx.check(&pin.value, sort.base(), SortRole::Field(&pin.field.text))?;
+    let pinned = cx.pinned.replace(pin.field.text.clone());
+    let value = cx.check(&pin.value, sort.base(), SortRole::Field(&pin.field.text));
+    cx.pinned = pinned;
+    let value = value?;
     cx.check_constant_range(value, pin.value.span, sort, SortRole::Field(&pin.field.text))?;
     let field = cx.pool.var(var);
     let equation = cx.pool.eq(field, value);

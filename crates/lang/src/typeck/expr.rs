@@ -112,7 +112,8 @@ impl Checker<'_, '_> {
 
     // Names.
 
-    /// Resolves a name: bound ones first, then parameters, fields, and what the model declares.
+    /// Resolves a name: bound ones first, then parameters, fields, and what the model declares. A field is not asked
+    /// about in its own pin if the model declares the name: a field is always equal to itself.
     fn resolve_name(&mut self, name: &str, span: Span) -> Result<Term, Reported> {
         if let Some(bound) = self.bound.iter().rev().find(|bound| bound.name == name) {
             return Ok(bound.term);
@@ -120,7 +121,9 @@ impl Checker<'_, '_> {
         if let Some(&var) = self.params.get(name) {
             return Ok(self.pool.var(var));
         }
-        if let Some(field) = self.message.as_ref().and_then(|message| message.fields.get(name)) {
+        let means_outside = self.pinned.as_deref() == Some(name) && self.values.get(name).is_some();
+        let field = self.message.as_ref().and_then(|message| message.fields.get(name));
+        if let Some(field) = field.filter(|_| !means_outside) {
             return field.var.map(|var| self.pool.var(var));
         }
         // In `n = n + 1` the variable is read for its own update only, and may still be unused.

@@ -61,6 +61,35 @@ fn a_transition_becomes_a_switch() {
     ");
 }
 
+/// Defect: `BYE(fee: fee)` compared the field with itself, so that every fee was right.
+#[test]
+fn a_field_does_not_hide_a_variable_from_its_own_pin() {
+    let guard = |pins: &str, guard: &str| {
+        let text = format!(
+            "model Fee {{ output BYE(fee: int, sum: int) var fee: int = 3 state s {{ b: emit BYE({pins}){guard} -> s }} }}"
+        );
+        let Model { pool, sts } = model("m.iox", &text);
+        let gate = &sts.gates[sts.gate_named("BYE").expect("declared")];
+        let names: Vec<&str> = pool
+            .free_vars(sts.switches.iter().next().expect("a switch").guard)
+            .iter()
+            .map(|var| match gate.fields.iter().position(|field| field == var) {
+                Some(0) => "field",
+                Some(_) => "other field",
+                None => "variable",
+            })
+            .collect();
+        names.join(", ")
+    };
+    assert_eq!(guard("fee: fee", ""), "field, variable");
+    assert_eq!(guard("fee: fee + 1", ""), "field, variable");
+    // In other pins and in the guard it is the field.
+    assert_eq!(guard("sum: fee + 1", ""), "field, other field");
+    assert_eq!(guard("", " when fee > 2"), "field");
+    // What is bound closer hides both.
+    assert_eq!(guard("fee: match some(7) { some(fee) => fee, none => 0 }", ""), "field");
+}
+
 #[test]
 fn any_is_copied_and_a_model_without_states_has_one() {
     insta::assert_snapshot!(switches("m.iox", "

@@ -396,8 +396,15 @@ impl<'t> Indexer<'t> {
 
     pub(super) fn index_pins(&mut self, pins: &[PinDecl], of: Option<DefinitionId>) {
         for pin in pins {
-            self.reference_part(&pin.field, of);
+            let field = self.reference_part(&pin.field, of);
+            // On the right of `total: total`, the name means what is declared outside of the message.
+            let is_declared_outside = self.names.values.contains_key(&pin.field.text);
+            let at = self.locals.iter().rposition(|(_, local)| is_declared_outside && Some(*local) == field);
+            let hidden = at.map(|at| (at, self.locals.remove(at)));
             self.index_expr(&pin.value);
+            if let Some((at, local)) = hidden {
+                self.locals.insert(at, local);
+            }
         }
     }
 

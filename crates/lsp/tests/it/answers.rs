@@ -215,6 +215,24 @@ fn names_lead_to_their_definitions() {
     assert_eq!(defined_at("n + n + m", "n + n + ¦m"), "m: int) -> int = n + n + m");
 }
 
+/// In the pin of a field, its name means what is declared outside of the message; elsewhere it means the field.
+#[test]
+fn a_field_does_not_hide_a_variable_from_its_own_pin() {
+    const MODEL: &str = "model Fee {
+    output BYE(fee: int, sum: int)
+    var fee: int = 3
+    state s { bye: emit BYE(fee: fee, sum: fee + 1) -> s }
+}
+";
+    let defined_at = |from: &str, to: &str| {
+        let (analysis, offset) = read(&MODEL.replacen(from, to, 1));
+        let place = definition::definition_place(&analysis, offset, &NoLibrary).expect("a definition");
+        analysis.text.as_str()[place.at.start..].lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(defined_at("fee: fee,", "fee: fe¦e,"), "fee: int = 3");
+    assert_eq!(defined_at("sum: fee", "sum: fe¦e"), "fee: int, sum: int)");
+}
+
 #[test]
 fn references_and_renames_are_everywhere() {
     let (analysis, offset) = queue("var ready", "var rea¦dy");

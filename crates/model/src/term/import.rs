@@ -2,9 +2,9 @@
 //!
 //! Terms stay with their pool, so whoever compares two models builds the terms of one in the pool
 //! of the other: variables are declared again, data types are matched by name, collections by what
-//! they hold.
+//! they hold. Types that no message needs may differ: they are then two types of one name.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{FnId, RecursiveFunction, Term, TermNode, TermOp, TermPool, VarId};
 use crate::collection::{CollectionValue, Items};
@@ -31,25 +31,49 @@ impl<'p> TermImport<'p> {
     /// # Errors
     /// If both have different data types of one name.
     pub fn new(pool: &'p mut TermPool, from: &'p TermPool) -> Result<Self, DataClash> {
-        let mut import = Self {
+        let mut import = Self::without_types(pool, from);
+        import.data_types(&FxHashSet::default())?;
+        Ok(import)
+    }
+
+    /// Prepares to build terms of `from` in `pool`, whose data types are the same only as far as values of the sorts
+    /// `shared` need it: other types of one name that differ are kept apart.
+    ///
+    /// # Errors
+    /// If both have different data types of one name, and `shared` needs them.
+    pub fn sharing(
+        pool: &'p mut TermPool,
+        from: &'p TermPool,
+        shared: impl IntoIterator<Item = Sort>,
+    ) -> Result<Self, DataClash> {
+        let mut import = Self::without_types(pool, from);
+        let mut needed = FxHashSet::default();
+        shared.into_iter().for_each(|sort| import.add_contained_types(sort, &mut needed));
+        let mut private = import.differing_types();
+        private.retain(|id| !needed.contains(id));
+        import.data_types(&private)?;
+        Ok(import)
+    }
+
+    fn without_types(pool: &'p mut TermPool, from: &'p TermPool) -> Self {
+        Self {
             pool,
             from,
             data: FxHashMap::default(),
             vars: FxHashMap::default(),
             functions: FxHashMap::default(),
             terms: FxHashMap::default(),
-        };
-        import.data_types()?;
-        Ok(import)
+        }
     }
 
-    /// Declares the data types of the source pool. Types may contain each other, so all are declared before any is
-    /// defined.
-    fn data_types(&mut self) -> Result<(), DataClash> {
+    /// Declares the data types of the source pool; those in `private` as new ones. Types may contain each other, so all
+    /// are declared before any is defined.
+    fn data_types(&mut self, private: &FxHashSet<DataId>) -> Result<(), DataClash> {
         let mut new = Vec::new();
         for (id, data) in self.from.data_types() {
             // By name: ids of two pools have nothing to do with each other.
-            let known = self.pool.data_types().find(|(_, other)| other.name == data.name).map(|(id, _)| id);
+            let same_name = self.pool.data_types().find(|(_, other)| other.name == data.name);
+            let known = same_name.map(|(id, _)| id).filter(|_| !private.contains(&id));
             let image = known.unwrap_or_else(|| {
                 let image = self.pool.declare_data(data.clone());
                 new.push((image, data));
@@ -70,6 +94,50 @@ impl<'p> TermImport<'p> {
             }
         }
         Ok(())
+    }
+
+    /// Adds the data types that values of `sort` contain, as ids of the source pool.
+    fn add_contained_types(&self, sort: Sort, types: &mut FxHashSet<DataId>) {
+        match sort {
+            Sort::Data(data) => {
+                // Types may contain themselves.
+                if types.insert(data) {
+                    let ctors = &self.from.data(data).ctors;
+                    let fields = ctors.iter().flat_map(|ctor| &ctor.fields);
+                    fields.for_each(|field| self.add_contained_types(field.sort, types));
+                }
+            }
+            Sort::Collection(id) => {
+                let CollectionSort { key, item, .. } = self.from.collection(id);
+                [key, item].into_iter().for_each(|sort| self.add_contained_types(sort, types));
+            }
+            _ => (),
+        }
+    }
+
+    /// Returns the data types of the source pool that are not the same as the type of that name in the other pool, also
+    /// because they contain such a type.
+    fn differing_types(&self) -> FxHashSet<DataId> {
+        // Sorts as text: a type in it stands there by its name.
+        let shape = |pool: &TermPool, data: &DataSort| -> Vec<(String, Vec<(String, String)>)> {
+            let field = |field: &DataField| (field.name.to_string(), pool.show_sort(field.sort));
+            let ctor = |ctor: &Constructor| (ctor.name.to_string(), ctor.fields.iter().map(field).collect());
+            data.ctors.iter().map(ctor).collect()
+        };
+        let differs = |data: &DataSort| {
+            let other = self.pool.data_types().find(|(_, other)| other.name == data.name);
+            other.is_some_and(|(_, other)| {
+                other.kind != data.kind || shape(self.pool, other) != shape(self.from, data)
+            })
+        };
+        let own: FxHashSet<DataId> =
+            self.from.data_types().filter(|(_, data)| differs(data)).map(|(id, _)| id).collect();
+        let contains_own = |id: &DataId| {
+            let mut contained = FxHashSet::default();
+            self.add_contained_types(Sort::Data(*id), &mut contained);
+            !contained.is_disjoint(&own)
+        };
+        self.from.data_types().map(|(id, _)| id).filter(contains_own).collect()
     }
 
     fn data_type(&mut self, data: &DataSort) -> DataSort {

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::Solver;
@@ -61,9 +62,11 @@ impl Search<'_> {
         }
         let mut pairs: Vec<(&SearchStart, &SearchStart)> = Vec::new();
         for (mask, members) in &classes {
-            // Only pairs that explain the whole sample together. `mask + 1` leaves out pairs seen from the
+            // Only pairs that explain the whole sample together. The range leaves out pairs seen from the
             // other side, and pairs within one class, which explain no more than one of the two.
-            let others = classes.range(mask + 1..).filter(|(other, _)| *other | mask == whole);
+            let others = classes
+                .range((Bound::Excluded(*mask), Bound::Unbounded))
+                .filter(|(other, _)| *other | mask == whole);
             for other in others.flat_map(|(_, others)| others) {
                 pairs.extend(members.iter().map(|member| (*member, *other)));
             }

@@ -24,6 +24,7 @@ use super::failure_sign::FailureSign;
 use super::related;
 use super::rerun::run_tester;
 use super::search::{BudgetSpent, ShrinkSearch, TryOutcome};
+use crate::clock::halt::halt_at;
 
 /// The number of symbolic states that the search looks at; chosen by feel, well under a second on the examples.
 const MAX_SEARCHED_STATES: usize = 400;
@@ -53,20 +54,17 @@ pub(super) struct FailureSituation {
 pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let trace = search.best.trace.clone();
     let (sign, tolerance) = (search.sign, search.config.tolerance.clone());
-    let Some(situation) = FailureSituation::of(search.setup.cx, tolerance, &trace, sign) else {
-        return Ok(());
-    };
     let left = search.time_left().map_or(MAX_TIME, |left| left / TIME_SHARE);
-    let until = Instant::now() + left.min(MAX_TIME);
+    // A single step of a timed model can take longer than that, so the solver has to know the deadline, too.
+    let halt = halt_at(Instant::now() + left.min(MAX_TIME));
     let longest = search.best.plan.len();
+    let purposes = search.setup.cx.run_within(&halt, |cx| {
+        let situation = FailureSituation::of(cx, tolerance, &trace, sign);
+        situation.map_or_else(Vec::new, |situation| situation.shortest_purposes(cx, longest))
+    });
     let examples = related::inputs_of(search.setup.cx.sts, &trace);
     let least_left = search.time_left().map(|left| left - left / TRIES_SHARE);
-    for path in situation.shortest_paths(search.setup.cx, longest, until) {
-        let path = PathStep::taking(&path);
-        let Ok(purpose) = TestPurpose::from_path(search.setup.cx, "the failing transition".into(), &path)
-        else {
-            continue;
-        };
+    for purpose in purposes {
         // First with the values of the messages that have to do with the failing one, then with others.
         let choices = std::iter::once(&examples[..]).chain(std::iter::repeat_n(&[][..], OTHER_TRIES));
         for (seed, examples) in (0..).zip(choices) {
@@ -132,8 +130,17 @@ impl FailureSituation {
         (!last_inputs.is_empty()).then_some(Self { last_inputs, expected })
     }
 
+    /// Returns purposes that follow the shortest paths to the situation, each shorter than `longest`.
+    fn shortest_purposes(&self, cx: &mut Ctx<'_>, longest: usize) -> Vec<TestPurpose> {
+        let paths = self.shortest_paths(cx, longest);
+        let purpose_of = |path: Vec<SwitchId>| {
+            TestPurpose::from_path(cx, "the failing transition".into(), &PathStep::taking(&path)).ok()
+        };
+        paths.into_iter().filter_map(purpose_of).collect()
+    }
+
     /// Returns the shortest paths from the initial state that end in the situation, each shorter than `longest`.
-    fn shortest_paths(&self, cx: &mut Ctx<'_>, longest: usize, until: Instant) -> Vec<Vec<SwitchId>> {
+    fn shortest_paths(&self, cx: &mut Ctx<'_>, longest: usize) -> Vec<Vec<SwitchId>> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
         let start = SymState::initial(cx);
@@ -142,7 +149,7 @@ impl FailureSituation {
         let mut n_states = 0;
         while let Some((state, path, is_last)) = queue.pop_front() {
             n_states += 1;
-            if n_states > MAX_SEARCHED_STATES || found.len() == MAX_PATHS || Instant::now() >= until {
+            if n_states > MAX_SEARCHED_STATES || found.len() == MAX_PATHS || cx.halt_reason().is_some() {
                 break;
             }
             let switches: Vec<SwitchId> = cx.sts.switches.from(state.loc).map(|(id, _)| id).collect();

@@ -31,6 +31,7 @@ use super::{
     MAX_UNREACHED, SEARCH_CONFIRM, ShrinkConfig, ShrinkCutOff, ShrinkProgress, ShrinkStatus, TRIES, order,
     planning, refute, shortcuts, steps, values,
 };
+use crate::clock::halt::halt_at;
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunResult, RunSetup};
 
 /// The number of repetitions that must fail before a smaller run that fails only sometimes is accepted. Chosen by feel:
@@ -199,7 +200,20 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     }
 
     /// Searches until no candidate is left; returns whether the best run is 1-minimal.
+    ///
+    /// Questions about the model end with the time for tries as well: a single one about a long run of a timed model may
+    /// take longer than all runs together.
     pub(super) fn run(&mut self) -> bool {
+        let end = self.deadline.and_then(|deadline| deadline.checked_sub(self.reserve));
+        let outer = end.map(|end| self.setup.cx.add_halt(&halt_at(end)));
+        let is_minimal = self.search();
+        if let Some(outer) = outer {
+            self.setup.cx.restore_halt(outer);
+        }
+        is_minimal
+    }
+
+    fn search(&mut self) -> bool {
         self.report_progress();
         if planning::planned_runs(self).is_err() {
             return false;

@@ -126,46 +126,116 @@ struct OpenClaim {
     claim: GoalClaim,
 }
 
+/// The number of states explored before the first search for runs that break a property. Chosen by feel: where a few
+/// hundred states take minutes, the first twenty take a fraction of a second, and a fault near the start is found.
+const FIRST_STATES: usize = 20;
+
 /// The number of states explored before the first attempt to prove what the author claims. Chosen by feel: enough to
 /// show most wrong templates, and explored in a fraction of a second.
 const EARLY_STATES: usize = 200;
 
-/// Proves properties about states by induction after a short exploration, if that does not see all states. Returns the
-/// proofs by the position of the goal.
-pub(super) fn prove_early(cx: &mut Ctx<'_>, config: &ExploreConfig) -> BTreeMap<usize, PropertyStatus> {
-    let claimed = |(at, goal): (usize, &Goal)| {
-        matches!(goal.kind, GoalKind::Always(_) | GoalKind::Assume(_)).then_some(at)
+/// Settles properties after short explorations: by runs that break or show them, then by induction. Returns the results
+/// by the position of the goal; properties that are still open are left out.
+///
+/// An exploration that does not end uses up all the time, and then even a fault in the first step would be left open.
+pub(super) fn settle_early(cx: &mut Ctx<'_>, config: &ExploreConfig) -> BTreeMap<usize, PropertyStatus> {
+    let is_property = |goal: &Goal| {
+        let kind = &goal.kind;
+        matches!(
+            kind,
+            GoalKind::Always(_) | GoalKind::Assume(_) | GoalKind::Sometimes(_) | GoalKind::Response(_)
+        )
     };
-    let goals: Vec<usize> = cx.sts.goals.iter().enumerate().filter_map(claimed).collect();
-    if goals.is_empty() {
-        return BTreeMap::new();
+    let mut settled = BTreeMap::new();
+    if !cx.sts.goals.iter().any(is_property) {
+        return settled;
     }
-    let mut config = config.clone();
-    config.limits.max_states = config.limits.max_states.min(EARLY_STATES);
-    let exploration = explore(cx, &config, &mut |_| ControlFlow::Continue(()));
-    // The full exploration will see the same states and settle the goals without invariants.
-    if exploration.is_complete() {
-        return BTreeMap::new();
+    for max_states in [FIRST_STATES, EARLY_STATES] {
+        let mut config = config.clone();
+        config.limits.max_states = config.limits.max_states.min(max_states);
+        let exploration = explore(cx, &config, &mut |_| ControlFlow::Continue(()));
+        // The full exploration will see the same states and settle the goals without invariants.
+        if exploration.is_complete() {
+            return settled;
+        }
+        settle_by_short_runs(cx, &exploration, &config, &mut settled);
+        if max_states == EARLY_STATES {
+            prove_early(cx, &exploration, &mut settled);
+        }
     }
+    settled
+}
+
+/// Searches the states of a short exploration for runs that break a property, or show one that is to hold sometimes.
+fn settle_by_short_runs(
+    cx: &mut Ctx<'_>,
+    exploration: &Exploration,
+    config: &ExploreConfig,
+    settled: &mut BTreeMap<usize, PropertyStatus>,
+) {
+    // Questions that stay open here are asked again after the full exploration, and counted there.
+    let mut findings = Findings::default();
+    let sts = cx.sts;
+    for (at, goal) in sts.goals.iter().enumerate() {
+        if settled.contains_key(&at) {
+            continue;
+        }
+        let status = match &goal.kind {
+            GoalKind::Always(_) | GoalKind::Assume(_) | GoalKind::Sometimes(_) => {
+                let claim = claim_of_goal(cx, goal);
+                match find_violation(cx, exploration, &claim, &mut findings) {
+                    ViolationSearch::Found(run) if matches!(goal.kind, GoalKind::Sometimes(_)) => {
+                        PropertyStatus::Proved { basis: ProofBasis::Example(run), assumptions: Vec::new() }
+                    }
+                    ViolationSearch::Found(run) => PropertyStatus::Refuted(Some(run)),
+                    ViolationSearch::None | ViolationSearch::Unclear => continue,
+                }
+            }
+            GoalKind::Response(response) => {
+                match super::response::refute_response(cx, goal, response, config, &mut findings) {
+                    Some(run) => PropertyStatus::Refuted(Some(run)),
+                    None => continue,
+                }
+            }
+            _ => continue,
+        };
+        settled.insert(at, status);
+    }
+}
+
+/// Proves properties about states by induction, as far as the states of a short exploration help.
+fn prove_early(cx: &mut Ctx<'_>, exploration: &Exploration, settled: &mut BTreeMap<usize, PropertyStatus>) {
+    let mut goals = Vec::new();
     let mut results = Vec::new();
     let mut open = Vec::new();
     let sts = cx.sts;
-    for &at in &goals {
-        let goal = &sts.goals[at];
-        open.push(OpenClaim { result: results.len(), claim: claim_of_goal(cx, goal) });
-        results.push(open_result(&goal.name, kind_of(goal), goal.span, &exploration));
+    for (at, goal) in sts.goals.iter().enumerate() {
+        let is_invariant = matches!(goal.kind, GoalKind::Always(_) | GoalKind::Assume(_));
+        if is_invariant && !settled.contains_key(&at) {
+            goals.push(at);
+            open.push(OpenClaim { result: results.len(), claim: claim_of_goal(cx, goal) });
+            results.push(open_result(&goal.name, kind_of(goal), goal.span, exploration));
+        }
     }
-    settle_by_induction(cx, &exploration, &mut results, open, &[]);
-    let proved = goals.into_iter().zip(results).map(|(at, result)| (at, result.status));
-    proved.filter(|(_, status)| matches!(status, PropertyStatus::Proved { .. })).collect()
+    if goals.is_empty() {
+        return;
+    }
+    settle_by_induction(cx, exploration, &mut results, open, &[]);
+    let results = goals.into_iter().zip(results).map(|(at, result)| (at, result.status));
+    settled.extend(results.filter(|(_, status)| matches!(status, PropertyStatus::Proved { .. })));
 }
 
-/// Returns the kind of a property about states.
+/// Returns the kind of a property.
 fn kind_of(goal: &Goal) -> ClaimKind {
-    if matches!(goal.kind, GoalKind::Assume(_)) { ClaimKind::Assume } else { ClaimKind::Always }
+    match goal.kind {
+        GoalKind::Assume(_) => ClaimKind::Assume,
+        GoalKind::Sometimes(_) => ClaimKind::Sometimes,
+        GoalKind::Response(_) => ClaimKind::Response,
+        _ => ClaimKind::Always,
+    }
 }
 
-/// Settles the properties of the model, as far as possible; `early` has those that are proved already.
+/// Settles the properties of the model, as far as possible; `early` has those that are settled already.
 pub(super) fn settle_properties(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,
@@ -181,7 +251,11 @@ pub(super) fn settle_properties(
         if let Some(status) = early.remove(&at) {
             let (name, kind) = (goal.name.clone(), kind_of(goal));
             // What was proved early helps to prove the others below.
-            known.extend(claim_of_goal(cx, goal).as_invariant(cx));
+            if matches!(status, PropertyStatus::Proved { .. })
+                && matches!(kind, ClaimKind::Always | ClaimKind::Assume)
+            {
+                known.extend(claim_of_goal(cx, goal).as_invariant(cx));
+            }
             results.push(PropertyResult { name, kind, span: goal.span, status });
             continue;
         }

@@ -49,14 +49,8 @@ pub(super) fn settle_response(
     findings: &mut Findings,
 ) -> PropertyResult {
     let observed = observe_response(cx, goal, response);
-    let config = ExploreConfig {
-        // The observer belongs to no part: every variable is compared, and no parts are swapped.
-        ignore_dead: IgnoreDead::No,
-        symmetry: Symmetry::default(),
-        ..config.clone()
-    };
     let cx = &mut cx.with_system(&observed.sts);
-    let exploration = explore(cx, &config, &mut |_| std::ops::ControlFlow::Continue(()));
+    let exploration = explore(cx, &observed_config(config), &mut |_| std::ops::ControlFlow::Continue(()));
     let n_open = findings.open;
     let claim = late_claim(cx, &observed, response);
     let status = match find_violation(cx, &exploration, &claim, findings) {
@@ -68,6 +62,31 @@ pub(super) fn settle_response(
         },
     };
     PropertyResult { name: goal.name.clone(), kind: ClaimKind::Response, span: goal.span, status }
+}
+
+/// Searches the states that `config` allows for a run that breaks the response.
+pub(super) fn refute_response(
+    cx: &mut Ctx<'_>,
+    goal: &Goal,
+    response: &ResponseGoal,
+    config: &ExploreConfig,
+    findings: &mut Findings,
+) -> Option<ConcreteRun> {
+    let observed = observe_response(cx, goal, response);
+    let cx = &mut cx.with_system(&observed.sts);
+    let exploration = explore(cx, &observed_config(config), &mut |_| std::ops::ControlFlow::Continue(()));
+    let claim = late_claim(cx, &observed, response);
+    match find_violation(cx, &exploration, &claim, findings) {
+        ViolationSearch::Found(run) => Some(with_silence(run, response)),
+        ViolationSearch::Unclear => None,
+        ViolationSearch::None => find_endless_run(cx, &observed, &exploration, response),
+    }
+}
+
+/// Returns how a system with an observer is explored. The observer belongs to no part: every variable is compared, and
+/// no parts are swapped.
+fn observed_config(config: &ExploreConfig) -> ExploreConfig {
+    ExploreConfig { ignore_dead: IgnoreDead::No, symmetry: Symmetry::default(), ..config.clone() }
 }
 
 fn with_silence(run: ConcreteRun, response: &ResponseGoal) -> ConcreteRun {

@@ -208,8 +208,12 @@ impl Claim {
                 list_names(&self.only)
             );
         }
-        // Only what the abstraction leaves out limits this sentence. Everything else that may be missed is in
-        // `gaps`.
+        // What the abstraction leaves out limits this sentence, and so do words without values: such a word may have been
+        // the only one that shows some fault. Everything else that may be missed is in `gaps`.
+        let unless = match self.infeasible {
+            0 => "",
+            _ => ", unless only a word for which no values were found would show it",
+        };
         let is_whole = self.is_exact && self.left_out == 0;
         let place = match (self.scope.is_everything(), is_whole) {
             (true, true) => "",
@@ -217,7 +221,7 @@ impl Claim {
             (false, true) => " in a run that the claim is about",
             (false, false) => ", in a run that the claim is about and where nothing is left out,",
         };
-        format!("Every system of the fault domain that gives a wrong answer{place} fails a test.")
+        format!("Every system of the fault domain that gives a wrong answer{place} fails a test{unless}.")
     }
 
     /// Returns the gaps of the claim in sentences.
@@ -254,8 +258,11 @@ impl Claim {
         }
         if self.infeasible > 0 {
             let words = count_text(self.infeasible, "word", "words");
-            let they = if self.infeasible == 1 { "it is" } else { "they are" };
-            gaps.push(format!("For {words} no values were found: {they} left out."));
+            let (they, show) =
+                if self.infeasible == 1 { ("it is", "it shows") } else { ("they are", "they show") };
+            gaps.push(format!(
+                "For {words} no values were found: {they} left out; a fault that only {show} is not found."
+            ));
         }
         if self.missed > 0 {
             gaps.push(format!(

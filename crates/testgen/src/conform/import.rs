@@ -13,9 +13,12 @@ use super::ports::counterpart;
 /// added to the specification, which never uses them.
 ///
 /// # Errors
-/// If the models have different data types of one name.
+/// If the models have different data types of one name, and messages have values of them.
 pub fn join(spec: &mut Model, imp: &Model) -> Result<Sts, PortMismatch> {
-    let import = TermImport::new(&mut spec.pool, &imp.pool)
+    // Other types, such as the states of a model behind a channel, are nobody else's business.
+    let messages = imp.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal);
+    let sorts = messages.flat_map(|gate| &gate.fields).map(|&field| imp.pool.var_info(field).sort);
+    let import = TermImport::sharing(&mut spec.pool, &imp.pool, sorts)
         .map_err(|DataClash(name)| PortMismatch(format!("the models have different types `{name}`")))?;
     let sts = SystemImport(import).system(&imp.sts);
     for gate in &sts.gates {
