@@ -56,12 +56,19 @@ impl NoAbstraction {
             }
             Self::NoInput => "a complete suite needs an input where the model is silent first",
             Self::SeveralStarts => "let the model start with one possible sequence of outputs",
-            Self::EndlessReactions { .. } => "a complete suite needs an end of the outputs after every input",
-            Self::ChoiceKept { .. } => {
-                "let the model fix the value that is sent, or test with `--tester hunt`"
+            Self::EndlessReactions { .. } => {
+                "a complete suite needs an end of the outputs after every input; `--tester kill` and `--tester \
+                 cover` do not"
             }
-            Self::Undecided { .. } => "use another `--solver`, or bound the values in the guard",
-            Self::Halted(_) => "raise `--time-limit`, or make the model smaller with `--set`",
+            Self::ChoiceKept { .. } => {
+                "let the model fix the value that is sent, or use `--tester kill` or `--tester cover`"
+            }
+            Self::Undecided { .. } => {
+                "use another `--solver`, bound the values in the guard, or use `--tester kill` or `--tester cover`"
+            }
+            Self::Halted(_) => {
+                "raise `--time-limit`, make the model smaller with `--set`, or use `--tester kill` or `--tester cover`"
+            }
         }
     }
 }

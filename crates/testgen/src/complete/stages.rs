@@ -68,6 +68,7 @@ fn is_too_hard(reason: &NoCompleteSuite) -> bool {
             NoAbstraction::Halted(Halted::Time)
                 | NoAbstraction::Undecided { .. }
                 | NoAbstraction::EndlessReactions { .. }
+                | NoAbstraction::ChoiceKept { .. }
         ),
         _ => false,
     }
