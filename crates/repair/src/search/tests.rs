@@ -292,7 +292,7 @@ fn a_model_of_a_batch_is_the_one_that_is_compiled_alone() {
         }
     }
     assert!(n_alike > 500 && n_wrong > 20, "{n_alike} are alike, {n_wrong} wrong, {n_elsewhere} in no batch");
-    assert!(n_reordered < n_alike / 4, "{n_reordered} of {n_alike} have their conditions in another order");
+    assert!(n_alike - n_reordered > 200, "{n_reordered} of {n_alike} have their conditions in another order");
     assert!(n_elsewhere < n_alike / 5, "{n_elsewhere} of {n_alike} have to be compiled alone");
 }
 
