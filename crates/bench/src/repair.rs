@@ -259,7 +259,7 @@ impl RepairRow {
         let request = RepairRequest {
             sources: &sources,
             file,
-            load: &|sources| compile(sources, file, &[]),
+            load: &|sources, tentative| compile(sources, file, &[], tentative),
             runs: &runs,
             max_proposals: PROPOSALS,
             halt: limit::brief(REPAIR_TIME),
@@ -305,8 +305,8 @@ impl RepairRow {
     ) -> Result<Option<usize>, CliError> {
         let mut found = None;
         for (at, proposal) in repairs.proposals.iter().enumerate() {
-            let model = compile(&proposal.edited, file, &[]);
-            let Some(mut model) = model else { continue };
+            let model = compile(&proposal.edited, file, &[], &[]);
+            let Some((mut model, _)) = model else { continue };
             let mut solver = solver::make(&args.solver)?;
             let is_broken = has_failing_run(&mut model, &mut *solver, runs).unwrap_or(true);
             self.broken += usize::from(is_broken);

@@ -136,27 +136,40 @@ pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedTex
     Ok(limit::reading(|| ioxide_lang::load(sources, file, &options)))
 }
 
-/// Returns the model of texts that are not the user's as they are, such as edited ones; `None` if there are errors.
-pub fn compile_quietly(sources: &Sources, file: FileId, set: &[String]) -> Option<Model> {
-    compile_with(sources, file, set, true).0
+/// Returns the model of texts that are not the user's as they are, such as edited ones; `None` if there are errors but at
+/// the places `tentative`; and those of these places that have errors.
+pub fn compile_quietly(
+    sources: &Sources,
+    file: FileId,
+    set: &[String],
+    tentative: &[Span],
+) -> Option<(Model, Vec<Span>)> {
+    // What is seen through a channel is made of all transitions, the wrong ones too.
+    if !tentative.is_empty() && set.iter().any(|text| text.starts_with(THROUGH)) {
+        return None;
+    }
+    let options =
+        LoadOptions { without_lints: true, tentative: tentative.to_vec(), ..LoadOptions::default() };
+    let loaded = compile_with(sources, file, set, options);
+    let wrong = loaded.wrong_places;
+    loaded.model.map(|model| (model, wrong))
 }
 
 /// Returns the model of a text with these settings, `None` if there are errors, and all findings. Nothing is printed.
 pub fn compile(sources: &Sources, file: FileId, set: &[String]) -> (Option<Model>, Vec<Diagnostic>) {
-    compile_with(sources, file, set, false)
+    let loaded = compile_with(sources, file, set, LoadOptions::default());
+    (loaded.model, loaded.diagnostics)
 }
 
-fn compile_with(
-    sources: &Sources,
-    file: FileId,
-    set: &[String],
-    without_lints: bool,
-) -> (Option<Model>, Vec<Diagnostic>) {
+fn compile_with(sources: &Sources, file: FileId, set: &[String], options: LoadOptions) -> LoadedText {
     let options = match overrides(set) {
-        Ok(overrides) => LoadOptions { without_lints, ..LoadOptions::with_overrides(overrides) },
-        Err(error) => return (None, vec![bad_setting(file, error.to_line())]),
+        Ok(overrides) => LoadOptions { overrides, ..options },
+        Err(error) => {
+            let diagnostics = vec![bad_setting(file, error.to_line())];
+            return LoadedText { model: None, diagnostics, wrong_places: Vec::new() };
+        }
     };
-    let LoadedText { model, mut diagnostics } = ioxide_lang::load(sources, file, &options);
+    let LoadedText { model, mut diagnostics, wrong_places } = ioxide_lang::load(sources, file, &options);
     let sound = model.filter(|_| !diagnostics.iter().any(Diagnostic::is_error));
     let channels = set.iter().filter_map(|text| text.strip_prefix(THROUGH));
     let seen = channels.into_iter().try_fold(sound, |model, text| {
@@ -164,13 +177,11 @@ fn compile_with(
         let seen = channel.and_then(|it| model.map(|model| ioxide_lang::through(&model, &it)).transpose());
         seen.map_err(|wrong| format!("`--through '{text}'` cannot be: {}", wrong.0))
     });
-    match seen {
-        Ok(model) => (model, diagnostics),
-        Err(message) => {
-            diagnostics.push(bad_setting(file, message));
-            (None, diagnostics)
-        }
-    }
+    let model = seen.unwrap_or_else(|message| {
+        diagnostics.push(bad_setting(file, message));
+        None
+    });
+    LoadedText { model, diagnostics, wrong_places }
 }
 
 /// Returns the finding that the settings do not fit the model.

@@ -88,6 +88,8 @@ pub struct LoadOptions {
     pub part_constants: Vec<PartConstant>,
     /// True if findings that are not errors are left out: for those who want the model only.
     pub without_lints: bool,
+    /// Places that may have errors, in the order of the text and apart: there is a model in spite of them.
+    pub tentative: Vec<Span>,
 }
 
 impl LoadOptions {
@@ -121,6 +123,9 @@ pub struct LoadedText {
     pub model: Option<Model>,
     /// The findings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// The places that may have errors and do. Transitions and functions there, and what uses these functions, are not to
+    /// be evaluated: they may be missing or have no meaning.
+    pub wrong_places: Vec<Span>,
 }
 
 impl LoadedText {
@@ -141,10 +146,14 @@ pub(crate) enum LintLevel {
 /// Reads the text `file` as the kind of model that the extension of its name stands for.
 #[must_use]
 pub fn load(sources: &Sources, file: FileId, options: &LoadOptions) -> LoadedText {
-    let mut sink = FindingSink::default();
+    let mut sink = FindingSink::with_tentative_places(options.tentative.clone());
     let model = load_into(sources, file, options, &mut sink);
-    debug_assert!(model.is_ok() || sink.has_errors(), "the token is a proof of an error");
-    LoadedText { model: model.ok(), diagnostics: sink.finish() }
+    debug_assert!(
+        model.is_ok() || sink.has_errors() || !options.tentative.is_empty(),
+        "the token is a proof of an error"
+    );
+    let wrong_places = sink.take_wrong_places();
+    LoadedText { model: model.ok(), diagnostics: sink.finish(), wrong_places }
 }
 
 /// [`load`], with the findings in `sink`.

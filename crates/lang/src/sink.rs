@@ -6,6 +6,7 @@
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
 use rustc_hash::FxHashMap;
 
 /// The greatest number of errors kept; text that is no model at all could have millions. Chosen by feel: nobody reads
@@ -23,11 +24,40 @@ pub struct FindingSink {
     n_errors: usize,
     /// Names whose declarations have errors.
     broken: FxHashMap<String, Reported>,
+    /// The places where errors are no findings, in the order of the text.
+    tentative: Vec<Span>,
+    /// Those of them that have errors.
+    wrong: Vec<Span>,
 }
 
 impl FindingSink {
+    /// Makes a sink for a text of which some places, in the order of the text and apart from each other, may be wrong.
+    pub(crate) fn with_tentative_places(tentative: Vec<Span>) -> Self {
+        debug_assert!(tentative.windows(2).all(|two| two[0].end <= two[1].start), "in order and apart");
+        Self { tentative, ..Self::default() }
+    }
+
+    /// Returns the place that may be wrong and that a finding lies at.
+    fn tentative_place(&self, finding: &Diagnostic) -> Option<Span> {
+        let span = finding.span;
+        let next = self.tentative.partition_point(|place| place.end < span.end);
+        let place = self.tentative.get(next).copied();
+        place.filter(|place| place.file == span.file && place.start <= span.start)
+    }
+
+    /// Returns the places that may be wrong and are.
+    pub(crate) fn take_wrong_places(&mut self) -> Vec<Span> {
+        std::mem::take(&mut self.wrong)
+    }
+
     /// Adds a finding that need not be an error; errors beyond the limit are only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
+        if let Some(place) = self.tentative_place(&diagnostic) {
+            if diagnostic.is_error() {
+                self.wrong.push(place);
+            }
+            return;
+        }
         if diagnostic.is_error() {
             self.n_errors += 1;
             if self.n_errors == MAX_ERRORS + 1 {

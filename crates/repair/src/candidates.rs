@@ -6,6 +6,7 @@
 //! place, so that small and usual changes come first. The costs are chosen by feel and tuned on `ioxide bench repair`;
 //! no verdict depends on them.
 
+mod assignment;
 mod declaration;
 mod expression;
 mod missing;

@@ -10,6 +10,7 @@
 //! *Promises.* Under every proposal the monitor allows each failing run and forbids no other recorded run. Nothing says
 //! that a proposal is right: that the runs fit a model does not make it the one that was meant.
 
+mod batch;
 mod candidates;
 mod edit;
 mod effect;
@@ -27,7 +28,7 @@ mod triage;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ioxide_model::source::{FileId, Sources};
+use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_smt::solver::Solver;
@@ -38,14 +39,19 @@ pub use self::runs::{ReplayableRun, RunsOfRecord, runs_of_record};
 pub use self::search::find_repairs;
 pub use self::triage::{TriageFact, triage};
 
+/// A model, and those of the places that may have errors which have them: what stands there, and what uses it, has no
+/// meaning.
+pub type LoadedModel = (Model, Vec<Span>);
+
 /// The question for edits.
 pub struct RepairRequest<'a> {
     /// The texts of the model.
     pub sources: &'a Sources,
     /// The text that is loaded.
     pub file: FileId,
-    /// Compiles the text with the settings of the caller; `None` if it has errors.
-    pub load: &'a dyn Fn(&Sources) -> Option<Model>,
+    /// Compiles the text with the settings of the caller; `None` if it has errors. The given places, which are in the
+    /// order of the text, may have errors.
+    pub load: &'a dyn Fn(&Sources, &[Span]) -> Option<LoadedModel>,
     /// The runs.
     pub runs: &'a [ReplayableRun],
     /// The greatest number of proposals.

@@ -76,6 +76,12 @@ impl ModelMeaning {
         format!("{}\n{}", self.frame, switches.join("\n"))
     }
 
+    /// Returns the switches as texts.
+    #[cfg(test)]
+    pub(crate) fn switch_texts(&self) -> impl Iterator<Item = &str> {
+        self.switches.iter().map(|(text, ..)| text.as_str())
+    }
+
     /// Returns the switches of `model` that this one does not have.
     pub(crate) fn new_switches(&self, model: &mut Model) -> Vec<SwitchId> {
         let known: FxHashSet<&str> = self.switches.iter().map(|(text, ..)| text.as_str()).collect();
@@ -263,6 +269,11 @@ impl ReplayBase {
         let place = |switch: &Switch| (switch.span, switch.source, switch.gate, switch.target);
         let switches = model.sts.switches.iter().map(place).collect();
         Ok((Self { meaning, switches, is_plain, logs }, all))
+    }
+
+    /// Returns the number of switches of the model.
+    pub(crate) fn n_switches(&self) -> usize {
+        self.switches.len()
     }
 
     /// Returns the places at which `model` differs, whose texts `edits` made out of those of the base; `None` if

@@ -3,13 +3,21 @@
 //! The types here are texts, with ranges and other names of types resolved. They only save work: the front end checks
 //! every candidate.
 
+mod types;
+
 use ioxide_lang::ast::{
-    DirectionDecl, Expr, ExprKind, FnDecl, ItemKind, ModelDecl, ModelItem, Name, PatternKind, StateDecl,
-    TransitionDecl, Type, TypeKind, UpdateKind,
+    DirectionDecl, Expr, ExprKind, FieldDecl, FnDecl, ItemKind, ModelDecl, ModelItem, StateDecl,
+    TransitionDecl, Type, TypeKind, UpdateKind, Verb,
 };
 use ioxide_model::name::source_name;
 use ioxide_model::source::{FileId, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(crate) use self::types::{item_type, map_types, names_bound};
+
+/// The bits that a candidate costs less that uses a name which nothing else uses. Chosen by feel: nobody declares what is
+/// not needed.
+pub(crate) const UNUSED_BITS: f64 = 2.0;
 
 /// A name with its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +34,22 @@ pub(crate) struct MessageInfo {
     pub(crate) fields: Vec<TypedName>,
 }
 
+/// A function, record or value of an enum with parts: what it makes of what.
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionInfo {
+    pub(crate) name: String,
+    pub(crate) params: Vec<TypedName>,
+    pub(crate) result: String,
+}
+
 /// An expression that is written somewhere in the model, with the place that its value goes to.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenExpr {
     pub(crate) text: String,
-    /// The names in it.
+    /// The names in it that it does not bind itself.
     pub(crate) names: Vec<String>,
+    /// Those of them that have a type where it stands.
+    pub(crate) typed: Vec<TypedName>,
 }
 
 /// The names and expressions of one model.
@@ -45,7 +63,9 @@ pub(crate) struct ModelScope<'a> {
     pub(crate) consts: Vec<TypedName>,
     /// The values of enums, by their type.
     pub(crate) variants: Vec<TypedName>,
-    pub(crate) functions: Vec<String>,
+    pub(crate) functions: Vec<FunctionInfo>,
+    /// What makes values of parts: records and the values of enums that have parts.
+    pub(crate) constructors: Vec<FunctionInfo>,
     pub(crate) messages: Vec<MessageInfo>,
     pub(crate) states: Vec<&'a StateDecl>,
     /// The literals of the model, by their type: numbers in guards, texts.
@@ -60,6 +80,11 @@ pub(crate) struct ModelScope<'a> {
     pub(crate) assigned: FxHashMap<String, Vec<WrittenExpr>>,
     /// The values that pins demand, by message and field.
     pub(crate) pinned: FxHashMap<(String, String), Vec<WrittenExpr>>,
+    /// Names that are declared and not used: variables, constants and functions that nothing reads, values of enums that
+    /// nothing makes, messages that are not sent, states that nothing leads to. What uses them may be what is wrong.
+    pub(crate) unused: FxHashSet<String>,
+    /// The variables that no transition assigns.
+    pub(crate) unassigned: FxHashSet<String>,
     aliases: FxHashMap<String, &'a Type>,
 }
 
@@ -88,6 +113,7 @@ impl<'a> ModelScope<'a> {
             consts: Vec::new(),
             variants: Vec::new(),
             functions: Vec::new(),
+            constructors: Vec::new(),
             messages: Vec::new(),
             states: Vec::new(),
             literals: FxHashMap::default(),
@@ -96,6 +122,8 @@ impl<'a> ModelScope<'a> {
             numbers: Vec::new(),
             assigned: FxHashMap::default(),
             pinned: FxHashMap::default(),
+            unused: FxHashSet::default(),
+            unassigned: FxHashSet::default(),
             aliases: FxHashMap::default(),
         };
         // Aliases first: the types of all other declarations are resolved by them, and a declaration may use
@@ -108,6 +136,7 @@ impl<'a> ModelScope<'a> {
         }
         items.for_each(|item| scope.declare(item));
         scope.collect_expressions();
+        scope.collect_unused();
         scope
     }
 
@@ -136,15 +165,24 @@ impl<'a> ModelScope<'a> {
             }
             ItemKind::Enum(decl) => {
                 // A variant with fields is a value only with expressions for them.
-                let plain = decl.variants.iter().filter(|variant| variant.fields.is_empty());
                 let ty = decl.name.text.clone();
-                let named =
-                    plain.map(|variant| TypedName { name: variant.name.text.clone(), ty: ty.clone() });
-                self.variants.extend(named);
+                for variant in &decl.variants {
+                    let name = variant.name.text.clone();
+                    if variant.fields.is_empty() {
+                        self.variants.push(TypedName { name, ty: ty.clone() });
+                    } else {
+                        self.constructors.push(self.function(&name, &variant.fields, ty.clone()));
+                    }
+                }
             }
-            ItemKind::Fn(FnDecl { name, .. }) => self.functions.push(name.text.clone()),
-            // Its name makes a value out of others, as a function does.
-            ItemKind::Record(decl) => self.functions.push(decl.name.text.clone()),
+            ItemKind::Fn(decl) => {
+                let result = self.type_text(&decl.result);
+                self.functions.push(self.function(&decl.name.text, &decl.params, result));
+            }
+            ItemKind::Record(decl) => {
+                let name = &decl.name.text;
+                self.constructors.push(self.function(name, &decl.fields, name.clone()));
+            }
             ItemKind::State(decl) => self.states.push(decl),
             ItemKind::Type(_)
             | ItemKind::Any(_)
@@ -154,6 +192,11 @@ impl<'a> ModelScope<'a> {
             | ItemKind::Response(_)
             | ItemKind::Test(_) => (),
         }
+    }
+
+    fn function(&self, name: &str, params: &[FieldDecl], result: String) -> FunctionInfo {
+        let params = params.iter().map(|param| self.typed(&param.name.text, &param.ty)).collect();
+        FunctionInfo { name: name.to_owned(), params, result }
     }
 
     /// Returns a name with its type as text.
@@ -205,98 +248,16 @@ impl<'a> ModelScope<'a> {
         gate.and_then(|gate| self.message(&gate.text)).map_or(&[], |message| &message.fields)
     }
 
-    /// Returns the names that the updates of a transition may use beside those of the model: the fields of its message,
-    /// and what its guard binds, as far as the type of that shows.
-    pub(crate) fn names_of(&self, transition: &TransitionDecl) -> Vec<TypedName> {
-        let mut names = self.fields_of(transition).to_vec();
-        for binding in &transition.lets {
-            let Some(ty) = self.type_of(&binding.value, &names) else { continue };
-            let item = ty.split_once('<').and_then(|(_, rest)| rest.strip_suffix('>'));
-            let mut bind = |name: &Name, ty: &str| {
-                names.push(TypedName { name: name.text.clone(), ty: ty.to_owned() });
-            };
-            match (&binding.pattern.kind, ty.strip_suffix('?'), item) {
-                (PatternKind::Some(name), Some(inner), _) => bind(name, inner),
-                (PatternKind::List(items, rest), _, Some(item)) => {
-                    items.iter().for_each(|name| bind(name, item));
-                    rest.iter().for_each(|name| bind(name, &ty));
-                }
-                _ => (),
-            }
-        }
-        names
-    }
-
     /// The bytes of `span`.
     pub(crate) fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.range()).unwrap_or("")
-    }
-
-    /// Returns the type of an expression, as far as it shows; `fields` are names beside those of the model.
-    pub(crate) fn type_of(&self, expr: &Expr, fields: &[TypedName]) -> Option<String> {
-        Some(match &expr.kind {
-            ExprKind::Bool(_)
-            | ExprKind::Not(_)
-            | ExprKind::Compare(..)
-            | ExprKind::Is(..)
-            | ExprKind::And(_)
-            | ExprKind::Or(_)
-            | ExprKind::Implies(_)
-            | ExprKind::Quantified { .. } => "bool".into(),
-            // A number with a unit is a time, which has the type of clocks.
-            ExprKind::Number(text) if text.ends_with(|c: char| c.is_ascii_digit()) && !text.contains('.') => {
-                "int".into()
-            }
-            ExprKind::Number(_) => "real".into(),
-            ExprKind::Str(_) => "string".into(),
-            ExprKind::Name(name) => return self.type_of_name(name, fields),
-            ExprKind::Paren(inner) | ExprKind::Neg(inner) => return self.type_of(inner, fields),
-            // Both sides have the same type, and so do all branches of `if`: one of them tells it. With a
-            // first operand of no known type the others are not asked; that costs candidates only.
-            ExprKind::Sum(first, _) | ExprKind::Product(first, _) => return self.type_of(first, fields),
-            ExprKind::If(_, otherwise) => return self.type_of(otherwise, fields),
-            ExprKind::Method(receiver, name, _) => match name.text.as_str() {
-                "length" | "size" => "int".into(),
-                "has" | "contains" | "starts_with" | "ends_with" | "matches" | "is_empty" => "bool".into(),
-                "with" | "without" => return self.type_of(receiver, fields),
-                "first" | "last" => {
-                    let of = self.type_of(receiver, fields)?;
-                    format!("{}?", of.split_once('<')?.1.strip_suffix('>')?)
-                }
-                _ => return None,
-            },
-            // `list<T>` gives `T`, `map<K, V>` gives `V`. A value type with a comma of its own comes out
-            // wrong, and the front end refuses the candidates.
-            ExprKind::Index(of, _) => {
-                let of = self.type_of(of, fields)?;
-                let inner = of.split_once('<')?.1.strip_suffix('>')?;
-                inner.rsplit(", ").next()?.to_owned()
-            }
-            _ => return None,
-        })
-    }
-
-    /// Returns the type of a name.
-    pub(crate) fn type_of_name(&self, name: &str, fields: &[TypedName]) -> Option<String> {
-        if self.clocks.iter().any(|clock| clock == name) {
-            return Some("real".into());
-        }
-        // The fields of the message come first: they hide what the model calls by the same name.
-        let mut all = fields.iter().chain(&self.vars).chain(&self.consts).chain(&self.variants);
-        all.find(|known| known.name == name).map(|known| known.ty.clone())
-    }
-
-    /// The names of this type that an expression beside `fields` may use, as they are written.
-    pub(crate) fn names_of_type(&self, ty: &str, fields: &[TypedName]) -> Vec<String> {
-        let all = fields.iter().chain(&self.vars).chain(&self.consts).chain(&self.variants);
-        all.filter(|known| known.ty == ty).map(|known| source_name(&known.name).into_owned()).collect()
     }
 
     /// Returns whether every name in `expr` is one of the model or of `fields`.
     pub(crate) fn is_in_scope(&self, expr: &WrittenExpr, fields: &[TypedName]) -> bool {
         let is_known = |name: &String| {
             self.type_of_name(name, fields).is_some()
-                || self.functions.iter().any(|function| function == name)
+                || self.functions.iter().chain(&self.constructors).any(|known| known.name == *name)
         };
         expr.names.iter().all(is_known)
     }
@@ -307,20 +268,21 @@ impl<'a> ModelScope<'a> {
         // In the order of the text, so that lists which are cut off keep the same entries in every run of the
         // program.
         for TransitionPlace { transition, .. } in self.transitions() {
+            let fields = self.names_of(transition);
             if let Some(guard) = &transition.guard {
-                self.collect_atoms(guard, &mut seen);
+                self.collect_atoms(guard, &fields, &mut seen);
                 self.collect_literals(guard);
             }
             for pin in &transition.pins {
                 self.collect_literals(&pin.value);
                 let gate = transition.gate.as_ref().map(|gate| gate.text.clone()).unwrap_or_default();
-                let written = self.written(&pin.value);
+                let written = self.written(&pin.value, &fields);
                 push_new(self.pinned.entry((gate, pin.field.text.clone())).or_default(), written);
             }
             for update in &transition.updates {
                 if let UpdateKind::Assign(name, value) = &update.kind {
                     self.collect_literals(value);
-                    let written = self.written(value);
+                    let written = self.written(value, &fields);
                     push_new(self.assigned.entry(name.text.clone()).or_default(), written);
                 }
             }
@@ -334,28 +296,118 @@ impl<'a> ModelScope<'a> {
         }
     }
 
-    /// Returns an expression as it is written.
-    pub(crate) fn written(&self, expr: &Expr) -> WrittenExpr {
-        let mut names = Vec::new();
+    /// Collects the names that are declared and not used.
+    fn collect_unused(&mut self) {
+        let (mut made, mut read, mut assigned) =
+            (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
+        let (mut sent, mut reached) = (FxHashSet::default(), FxHashSet::default());
+        for TransitionPlace { transition, .. } in self.transitions() {
+            let updates = transition.updates.iter();
+            for value in updates.flat_map(|update| match &update.kind {
+                UpdateKind::Assign(name, value) => {
+                    assigned.insert(name.text.clone());
+                    vec![value]
+                }
+                UpdateKind::Put(name, key, value) => {
+                    assigned.insert(name.text.clone());
+                    vec![key, value]
+                }
+                UpdateKind::Reset(_) => Vec::new(),
+            }) {
+                note_names(value, &mut made);
+            }
+            transition.pins.iter().for_each(|pin| note_names(&pin.value, &mut made));
+            transition.guard.iter().for_each(|guard| note_names(guard, &mut read));
+            transition.lets.iter().for_each(|binding| note_names(&binding.value, &mut read));
+            sent.extend(transition.gate.iter().map(|gate| gate.text.clone()));
+            reached.extend(transition.target.iter().map(|target| target.text.clone()));
+        }
+        for item in &self.model.items {
+            match &item.kind {
+                ItemKind::Fn(FnDecl { body, .. }) => note_names(body, &mut made),
+                ItemKind::Var(decl) => decl.init.iter().for_each(|init| note_names(init, &mut made)),
+                _ => (),
+            }
+        }
+        let unmade =
+            self.variants.iter().map(|it| &it.name).chain(self.constructors.iter().map(|it| &it.name));
+        let unmade = unmade.filter(|name| !made.contains(*name));
+        let values = self.vars.iter().chain(&self.consts).map(|it| &it.name);
+        let unread = values.chain(self.functions.iter().map(|it| &it.name));
+        let unread = unread.filter(|name| !made.contains(*name) && !read.contains(*name));
+        let unsent = self.messages.iter().map(|it| &it.name).filter(|name| !sent.contains(*name));
+        let unreached = self.states.iter().skip(1).map(|state| &state.name.text);
+        let unreached = unreached.filter(|name| !reached.contains(*name));
+        self.unused = unmade.chain(unread).chain(unsent).chain(unreached).cloned().collect();
+        let unassigned = self.vars.iter().map(|it| &it.name).filter(|name| !assigned.contains(*name));
+        self.unassigned = unassigned.cloned().collect();
+    }
+
+    /// Returns the number of names that are declared for nothing: in the model, and the fields of messages and parameters
+    /// of functions that what they belong to does not mention.
+    pub(crate) fn count_unused(&self) -> usize {
+        let unmentioned = |names: &[TypedName], expressions: &[&Expr]| {
+            let mut used = FxHashSet::default();
+            expressions.iter().for_each(|expr| note_names(expr, &mut used));
+            names.iter().filter(|name| !used.contains(&name.name)).count()
+        };
+        let of_transitions = self.transitions().map(|place| {
+            let transition = place.transition;
+            let is_input = transition.verb == Verb::On;
+            let names = if is_input { self.names_of(transition) } else { Vec::new() };
+            let pinned = |name: &TypedName| transition.pins.iter().any(|pin| pin.field.text == name.name);
+            let names: Vec<TypedName> = names.into_iter().filter(|name| !pinned(name)).collect();
+            unmentioned(&names, &expressions_of(transition))
+        });
+        let of_functions = self.model.items.iter().map(|item| match &item.kind {
+            ItemKind::Fn(decl) => {
+                let known = self.functions.iter().find(|it| it.name == decl.name.text);
+                unmentioned(known.map_or(&[][..], |it| &it.params), &[&decl.body])
+            }
+            _ => 0,
+        });
+        self.unused.len() + self.unassigned.len() + of_transitions.chain(of_functions).sum::<usize>()
+    }
+
+    /// Returns the bits that a candidate costs less that uses a name which nothing uses.
+    pub(crate) fn unused_bits(&self, name: &str) -> f64 {
+        if self.unused.contains(name) { UNUSED_BITS } else { 0.0 }
+    }
+
+    /// Returns an expression as it is written beside `fields`.
+    pub(crate) fn written(&self, expr: &Expr, fields: &[TypedName]) -> WrittenExpr {
+        let (mut names, mut bound) = (Vec::new(), FxHashSet::default());
         walk(expr, &mut |part| match &part.kind {
             ExprKind::Name(name) => names.push(name.clone()),
             ExprKind::Call(name, _) => names.push(name.text.clone()),
+            ExprKind::Over { var, .. }
+            | ExprKind::Comprehension { var, .. }
+            | ExprKind::Quantified { var, .. } => _ = bound.insert(var.text.clone()),
+            ExprKind::Match(_, arms) => {
+                arms.iter().for_each(|arm| bound.extend(names_bound(&arm.pattern)));
+            }
             _ => (),
         });
-        WrittenExpr { text: self.slice(expr.span).to_owned(), names }
+        names.retain(|name| !bound.contains(name));
+        let typed = names
+            .iter()
+            .filter_map(|name| Some(TypedName { name: name.clone(), ty: self.type_of_name(name, fields)? }));
+        let mut typed: Vec<TypedName> = typed.collect();
+        typed.dedup();
+        WrittenExpr { text: self.slice(expr.span).to_owned(), typed, names }
     }
 
-    fn collect_atoms(&mut self, expr: &Expr, seen: &mut FxHashSet<String>) {
+    fn collect_atoms(&mut self, expr: &Expr, fields: &[TypedName], seen: &mut FxHashSet<String>) {
         match &expr.kind {
             // Connectives are taken apart. Candidates join the parts anew, so a condition that was combined
             // with another one is offered alone too.
             ExprKind::And(list) | ExprKind::Or(list) | ExprKind::Implies(list) => {
-                list.iter().for_each(|part| self.collect_atoms(part, seen));
+                list.iter().for_each(|part| self.collect_atoms(part, fields, seen));
             }
-            ExprKind::Not(inner) | ExprKind::Paren(inner) => self.collect_atoms(inner, seen),
+            ExprKind::Not(inner) | ExprKind::Paren(inner) => self.collect_atoms(inner, fields, seen),
             ExprKind::Bool(_) | ExprKind::Error(_) => (),
             _ => {
-                let written = self.written(expr);
+                let written = self.written(expr, fields);
                 if !seen.insert(written.text.clone()) {
                     return;
                 }
@@ -388,6 +440,27 @@ impl<'a> ModelScope<'a> {
             }
         }
     }
+}
+
+/// Returns the expressions of a transition.
+pub(crate) fn expressions_of(transition: &TransitionDecl) -> Vec<&Expr> {
+    let lets = transition.lets.iter().map(|binding| &binding.value);
+    let pins = transition.pins.iter().map(|pin| &pin.value);
+    let values = transition.updates.iter().flat_map(|update| match &update.kind {
+        UpdateKind::Assign(_, value) => vec![value],
+        UpdateKind::Put(_, key, value) => vec![key, value],
+        UpdateKind::Reset(_) => Vec::new(),
+    });
+    lets.chain(pins).chain(&transition.guard).chain(values).collect()
+}
+
+/// Adds the names in an expression, those of functions too.
+pub(crate) fn note_names(expr: &Expr, names: &mut FxHashSet<String>) {
+    walk(expr, &mut |part| match &part.kind {
+        ExprKind::Name(name) => _ = names.insert(name.clone()),
+        ExprKind::Call(name, _) => _ = names.insert(name.text.clone()),
+        _ => (),
+    });
 }
 
 fn push_new(list: &mut Vec<WrittenExpr>, written: WrittenExpr) {

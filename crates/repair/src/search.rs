@@ -6,6 +6,9 @@
 //! missing, not when.
 
 mod pairs;
+mod sift;
+
+use self::sift::Requirement;
 
 use ioxide_lang::ast::{ModelDecl, ModelItem, PreambleItem, SyntaxFile};
 use ioxide_model::source::{FileId, Sources};
@@ -17,6 +20,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::batch::{BATCH_SIZE, BatchLayout};
 use crate::candidates::{EditCandidate, candidates, strengthened};
 use crate::edit::{edited_sources, unified_diff};
 use crate::effect::{effect_of, is_same_behaviour};
@@ -49,13 +53,17 @@ const MAX_PREDICTED_RUNS: usize = 32;
 /// The bits that a solution costs by which an input is not mentioned any more. Chosen by feel: a model that says
 /// nothing explains everything, but a missing guard of an input is a usual mistake.
 const SILENCED_BITS: f64 = 2.0;
+/// The bits that a name costs that an edit leaves without a use, and that one saves that it gives a use. Chosen by feel.
+const UNUSED_NAME_BITS: f64 = 1.5;
+/// The number of such names that count. Chosen by feel: one mistake leaves few.
+const MAX_UNUSED_COUNTED: f64 = 2.0;
 /// The time in which one candidate is judged by one run. Chosen by feel: usual ones need a hundredth of it, and one
 /// with steps that repeat for ever without a message would take all there is.
 const JUDGING_TIME: Duration = Duration::from_millis(400);
 /// The share of the time in which single edits are judged, in percent. Chosen by feel.
-const EXPANSION_SHARE: u32 = 60;
+const EXPANSION_SHARE: u32 = 80;
 /// The share of the time in which candidates and pairs of them are judged, in percent. Chosen by feel.
-const COMBINATION_SHARE: u32 = 75;
+const COMBINATION_SHARE: u32 = 88;
 /// The share of the time left after the search in which solutions are ranked, in percent. Chosen by feel.
 const RANKING_SHARE: u32 = 40;
 /// The number of ranked solutions that are compared with each other, so that each meaning is proposed once. Chosen by
@@ -74,7 +82,7 @@ pub fn find_repairs(request: &RepairRequest<'_>, solver: &mut dyn Solver) -> Res
     if !request.sources.file(request.file).name.ends_with(".iox") {
         return Err(RepairError::NotIox);
     }
-    let mut model = (request.load)(request.sources).ok_or(RepairError::ModelErrors)?;
+    let (mut model, _) = (request.load)(request.sources, &[]).ok_or(RepairError::ModelErrors)?;
     let (mut search, base) = Search::new(request, &mut model, solver)?;
     let failures = search.failures_of(&mut model, solver)?;
     // The steps after these get a share of the time, even if they have to leave candidates out.
@@ -119,6 +127,8 @@ struct SearchBase {
     samples: GuardSamples,
     /// The fields that the model leaves open.
     open_fields: FxHashSet<OpenFieldPlace>,
+    /// Where candidates are written beside each other; `None` if each has to be compiled by itself.
+    layout: Option<BatchLayout>,
 }
 
 /// An edited text that explains every failing run.
@@ -202,6 +212,19 @@ struct CandidateModel<'a> {
     changes: Option<&'a [ChangedPlace]>,
 }
 
+/// A candidate with the texts that it makes.
+struct EditedCandidate {
+    candidate: EditCandidate,
+    sources: Sources,
+}
+
+impl EditedCandidate {
+    fn new(base: &SearchBase, candidate: EditCandidate) -> Self {
+        let sources = edited_sources(&base.node.sources, &candidate.edits);
+        Self { candidate, sources }
+    }
+}
+
 impl SearchBase {
     /// Replays the runs by the model of `node`.
     fn new(
@@ -216,7 +239,8 @@ impl SearchBase {
         let forbidden_at = judged.iter().map(|judged| judged.forbidden_at).collect();
         let is_open = judged.iter().map(|judged| judged.unspecified_at.is_some()).collect();
         let open_fields = fields_left_open(model);
-        Ok((Self { node, replays, forbidden_at, is_open, samples, open_fields }, judged))
+        let layout = layout_of(&node.sources, model);
+        Ok((Self { node, replays, forbidden_at, is_open, samples, open_fields, layout }, judged))
     }
 }
 
@@ -305,20 +329,50 @@ impl<'r> Search<'r> {
         share: Option<&Halt>,
         solver: &mut dyn Solver,
     ) -> Vec<SearchStart> {
-        let mut starts = Vec::new();
-        for candidate in candidates_of(base, failures) {
+        // Every solution explains the first failing run: all candidates are judged by that one before the rest of them
+        // are looked at for second edits.
+        let (mut starts, mut others) = (Vec::new(), Vec::new());
+        let mut all = candidates_of(base, failures).into_iter().peekable();
+        while all.peek().is_some() && !self.is_over(share) {
+            let some = all.by_ref().filter_map(|candidate| self.edited_once(base, candidate));
+            let some: Vec<EditedCandidate> = some.take(BATCH_SIZE).collect();
+            let sifted = self.sift_by(base, some, Requirement::ExplainsFirst, share, solver);
+            self.judge_all(base, sifted.promising, &mut starts, solver);
+            others.extend(sifted.others);
+        }
+        let mut others = others.into_iter().peekable();
+        while others.peek().is_some() && !self.is_over(share) {
+            let some =
+                others.by_ref().take(BATCH_SIZE).map(|candidate| EditedCandidate::new(base, candidate));
+            let sifted = self.sift_by(base, some.collect(), Requirement::Helps, share, solver);
+            self.judge_all(base, sifted.promising, &mut starts, solver);
+        }
+        starts
+    }
+
+    /// Judges candidates, keeps the solutions, and adds those that help to `starts`.
+    fn judge_all(
+        &mut self,
+        base: &SearchBase,
+        all: Vec<EditedCandidate>,
+        starts: &mut Vec<SearchStart>,
+        solver: &mut dyn Solver,
+    ) {
+        for edited in all {
             if self.is_halted() {
                 break;
             }
-            if let Some(halted) = share.and_then(Halt::halt_reason) {
-                self.left_out = Some(halted);
-                break;
-            }
-            if let CandidateJudgement::Helpful(start) = self.judge_candidate(base, candidate, solver) {
+            if let CandidateJudgement::Helpful(start) = self.judge_candidate(base, edited, solver) {
                 starts.push(*start);
             }
         }
-        starts
+    }
+
+    /// Returns whether the search is over, or this share of its time, and notes the reason.
+    fn is_over(&mut self, share: Option<&Halt>) -> bool {
+        let halted = share.and_then(Halt::halt_reason);
+        self.left_out = self.left_out.or(halted);
+        halted.is_some() || self.is_halted()
     }
 
     fn is_halted(&mut self) -> bool {
@@ -326,23 +380,29 @@ impl<'r> Search<'r> {
         self.halted.is_some()
     }
 
+    /// Makes the edits of a candidate; `None` if the same texts were judged before.
+    fn edited_once(&mut self, base: &SearchBase, candidate: EditCandidate) -> Option<EditedCandidate> {
+        let edited = EditedCandidate::new(base, candidate);
+        let texts: Vec<&str> = edited.sources.iter().map(|source| source.text.as_str()).collect();
+        // By the text, which needs no parser: pairs and strengthened transitions often come to the same text in two
+        // ways.
+        self.seen.insert(texts.join("\0")).then_some(edited)
+    }
+
     /// Judges a candidate after `base` and keeps it if it is a solution.
     fn judge_candidate(
         &mut self,
         base: &SearchBase,
-        candidate: EditCandidate,
+        EditedCandidate { candidate, sources }: EditedCandidate,
         solver: &mut dyn Solver,
     ) -> CandidateJudgement {
-        let sources = edited_sources(&base.node.sources, &candidate.edits);
-        let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
-        // By the text first, which needs no parser: pairs and strengthened transitions often come to the same
-        // text in two ways.
-        if !self.seen.insert(texts.join("\0")) {
+        if self.is_halted() {
             return CandidateJudgement::Useless;
         }
         self.compiled += 1;
-        let Some(mut model) = (self.request.load)(&sources) else { return CandidateJudgement::Useless };
-        self.tried += 1;
+        let Some((mut model, _)) = (self.request.load)(&sources, &[]) else {
+            return CandidateJudgement::Useless;
+        };
         let changes = base.replays.changes(&mut model, &candidate.edits);
         let mut edited = CandidateModel { model: &mut model, base, changes: changes.as_deref() };
         let Some(outcome) = self.explain_sample(&mut edited, solver) else {
@@ -432,11 +492,13 @@ impl<'r> Search<'r> {
             for (candidate, failure) in
                 added.iter().flat_map(|it| failures.iter().map(move |failure| (it, failure)))
             {
-                for stronger in strengthened(&scope, failure, candidate) {
+                for some in strengthened(&scope, failure, candidate).chunks(BATCH_SIZE) {
                     if self.is_halted() {
                         return;
                     }
-                    self.judge_candidate(base, stronger, solver);
+                    for edited in self.sift(base, some.to_vec(), None, solver) {
+                        self.judge_candidate(base, edited, solver);
+                    }
                 }
             }
         }
@@ -460,6 +522,7 @@ impl<'r> Search<'r> {
         let halt = left.map(self.request.halt_after).unwrap_or_default().either(&self.request.halt);
         let predicted = self.predict(base, &mut solutions, solver, &halt);
         let is_alone = solutions.iter().all(|solution| solution.node.n_edits > 1);
+        let unused_before = count_unused(&base.node.sources) as f64;
         let mut is_over = false;
         for (solution, predicted) in solutions.iter_mut().zip(predicted) {
             is_over = is_over || halt.halt_reason().is_some();
@@ -471,6 +534,8 @@ impl<'r> Search<'r> {
             if !is_alone && solution.node.n_edits > 1 {
                 solution.cost += PAIR_BESIDE_BITS;
             }
+            let unused = count_unused(&solution.node.sources) as f64 - unused_before;
+            solution.cost += UNUSED_NAME_BITS * unused.clamp(-MAX_UNUSED_COUNTED, MAX_UNUSED_COUNTED);
             let silences = predicted.is_silent && !self.has_unspecified;
             solution.cost += predicted.bits + if silences { SILENCED_BITS } else { 0.0 };
         }
@@ -540,6 +605,17 @@ impl<'r> Search<'r> {
     }
 }
 
+/// Returns where candidates can be written beside each other; `None` if that does not show in the switches of `model`.
+fn layout_of(sources: &Sources, model: &Model) -> Option<BatchLayout> {
+    // In a system of parts, a switch may be made of transitions of several.
+    if model.sts.composition.is_some() {
+        return None;
+    }
+    let span = model.sts.switches.iter().next()?.span;
+    let tree = ioxide_lang::parse(sources, span.file).0;
+    Some(BatchLayout::new(sources, span.file, tree.model.as_ref()?, model))
+}
+
 /// Returns the candidates for the failures, the cheapest first.
 fn candidates_of(base: &SearchBase, failures: &[FailurePoint]) -> Vec<EditCandidate> {
     let syntax = SourceSyntax::parse(&base.node.sources);
@@ -551,6 +627,12 @@ fn candidates_of(base: &SearchBase, failures: &[FailurePoint]) -> Vec<EditCandid
     }
     found.sort_by(|a, b| a.bits.total_cmp(&b.bits));
     found
+}
+
+/// Returns the number of names that the texts declare for nothing.
+fn count_unused(sources: &Sources) -> usize {
+    let syntax = SourceSyntax::parse(sources);
+    syntax.scopes(sources).iter().map(ModelScope::count_unused).sum()
 }
 
 /// The syntax trees of all texts.

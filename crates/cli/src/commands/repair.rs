@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use ioxide_args::{RepairArgs, SolverArgs};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
-use ioxide_model::source::{FileId, Sources};
-use ioxide_model::sts::Model;
+use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_repair::{
-    Proposal, RepairError, RepairRequest, Repairs, ReplayableRun, changed_files, find_repairs, runs_of_record,
+    LoadedModel, Proposal, RepairError, RepairRequest, Repairs, ReplayableRun, changed_files, find_repairs,
+    runs_of_record,
 };
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
@@ -43,7 +43,7 @@ pub fn run(args: &RepairArgs) -> Result<ExitStatus, CliError> {
         &RepairRequest {
             sources: &sources,
             file,
-            load: &|sources| compile(sources, file, &settings),
+            load: &|sources, tentative| compile(sources, file, &settings, tentative),
             runs: &read.runs,
             max_proposals: args.max.max(args.apply.unwrap_or(1)),
             halt,
@@ -66,9 +66,15 @@ pub fn run(args: &RepairArgs) -> Result<ExitStatus, CliError> {
     exit::status_after_output(status, told)
 }
 
-/// Returns the model of edited texts, with the settings of the command; `None` if it has errors.
-pub fn compile(sources: &Sources, file: FileId, settings: &[String]) -> Option<Model> {
-    load::compile_quietly(sources, file, settings)
+/// Returns the model of edited texts, with the settings of the command; `None` if it has errors but at the places
+/// `tentative`.
+pub fn compile(
+    sources: &Sources,
+    file: FileId,
+    settings: &[String],
+    tentative: &[Span],
+) -> Option<LoadedModel> {
+    load::compile_quietly(sources, file, settings, tentative)
 }
 
 /// Looks for `time` for changes of the model in `file` that explain `runs`.
@@ -88,7 +94,7 @@ pub fn find_briefly(
     let request = RepairRequest {
         sources,
         file,
-        load: &|sources| compile(sources, file, settings),
+        load: &|sources, tentative| compile(sources, file, settings, tentative),
         runs,
         max_proposals: 3,
         halt,

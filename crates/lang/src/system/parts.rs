@@ -191,7 +191,12 @@ impl<'a> SystemParts<'a> {
                 overrides.push((constant.to_owned(), value.clone()));
             }
         }
-        LoadOptions { overrides, part_constants, without_lints: self.options.without_lints }
+        LoadOptions {
+            overrides,
+            part_constants,
+            without_lints: self.options.without_lints,
+            tentative: Vec::new(),
+        }
     }
 
     /// Reports overrides that name no constant of the system and no part.

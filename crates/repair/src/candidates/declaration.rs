@@ -5,7 +5,8 @@ use ioxide_lang::ast::{ItemKind, VarDecl};
 use super::expression::{RewriteContext, rewrites};
 use super::{EditCandidate, Rewrite, choice_bits};
 use crate::failure::FailurePoint;
-use crate::scope::{ModelScope, TypedName};
+use crate::scope::{ModelScope, TypedName, note_names};
+use rustc_hash::FxHashSet;
 
 /// Adds the changes of initial values, constants and functions.
 pub(super) fn changes(scope: &ModelScope<'_>, failure: &FailurePoint, found: &mut Vec<EditCandidate>) {
@@ -13,7 +14,7 @@ pub(super) fn changes(scope: &ModelScope<'_>, failure: &FailurePoint, found: &mu
         match &item.kind {
             ItemKind::Var(decl) => initial_values(scope, failure, decl, found),
             ItemKind::Const(decl) => {
-                let cx = RewriteContext { scope, failure, fields: &[] };
+                let cx = RewriteContext { scope, failure, fields: &[], unused: &[] };
                 let ty = scope.type_of(&decl.value, &[]);
                 let all = rewrites(cx, &decl.value, ty.as_deref());
                 add_all(scope, all, &format!("the constant `{}`", decl.name.text), found);
@@ -23,7 +24,12 @@ pub(super) fn changes(scope: &ModelScope<'_>, failure: &FailurePoint, found: &mu
                 let params: Vec<TypedName> = params
                     .map(|param| TypedName { name: param.name.text.clone(), ty: scope.type_text(&param.ty) })
                     .collect();
-                let cx = RewriteContext { scope, failure, fields: &params };
+                let mut used = FxHashSet::default();
+                note_names(&decl.body, &mut used);
+                let unused =
+                    params.iter().map(|param| param.name.clone()).filter(|name| !used.contains(name));
+                let unused: Vec<String> = unused.collect();
+                let cx = RewriteContext { scope, failure, fields: &params, unused: &unused };
                 let all = rewrites(cx, &decl.body, Some(&scope.type_text(&decl.result)));
                 add_all(scope, all, &format!("the function `{}`", decl.name.text), found);
             }
@@ -51,7 +57,7 @@ fn initial_values(
 ) {
     let Some(init) = &decl.init else { return };
     let ty = scope.type_text(&decl.ty);
-    let cx = RewriteContext { scope, failure, fields: &[] };
+    let cx = RewriteContext { scope, failure, fields: &[], unused: &[] };
     let mut all = rewrites(cx, init, Some(&ty));
     let own = scope.slice(init.span);
     let seen: Vec<&String> = failure.values_of(&ty).filter(|text| *text != own).collect();

@@ -1,10 +1,12 @@
 //! Changes inside an expression: other relations, constants, names, connectives, operations.
 
-use ioxide_lang::ast::{AddOp, CmpOp, Expr, ExprKind, MulOp};
+use ioxide_lang::ast::{AddOp, CmpOp, Expr, ExprKind, MatchArm, MulOp, Name};
+
+use ioxide_model::name::source_name;
 
 use super::{Rewrite, choice_bits};
 use crate::failure::FailurePoint;
-use crate::scope::{ModelScope, TypedName, parts_of};
+use crate::scope::{FunctionInfo, ModelScope, TypedName, UNUSED_BITS, item_type, map_types, parts_of};
 
 /// The depth below which nothing is changed, as in `ioxide_testgen::mutate`.
 const MAX_DEPTH: usize = 48;
@@ -19,6 +21,26 @@ pub(super) struct RewriteContext<'a> {
     pub(super) failure: &'a FailurePoint,
     /// The names beside those of the model: the fields of a message, or the parameters of a function.
     pub(super) fields: &'a [TypedName],
+    /// Those among them that nothing here uses.
+    pub(super) unused: &'a [String],
+}
+
+impl RewriteContext<'_> {
+    /// Returns the bits that a candidate costs less that uses a name which nothing uses: one of the model, or a field or
+    /// parameter that the expressions around it do not mention.
+    fn unused_bits(self, name: &str) -> f64 {
+        if self.unused.iter().any(|unused| unused == name) {
+            UNUSED_BITS
+        } else {
+            self.scope.unused_bits(name)
+        }
+    }
+
+    /// Calls `work` with these names known as well: they hide others of the same name.
+    fn with(self, bound: &[TypedName], work: impl FnOnce(RewriteContext<'_>)) {
+        let fields = [bound, self.fields].concat();
+        work(RewriteContext { fields: &fields, ..self });
+    }
 }
 
 /// Returns every way to change `expr`, of type `ty` if that is known, at one place.
@@ -53,9 +75,43 @@ fn rewrite_into(
         ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Implies(_) | ExprKind::Not(_) => Some("bool".into()),
         _ => None,
     };
-    for part in parts {
-        rewrite_into(cx, part, shared.as_deref(), depth + 1, found);
+    match &expr.kind {
+        ExprKind::Match(value, arms) => {
+            rewrite_into(cx, value, None, depth + 1, found);
+            let of = cx.scope.type_of(value, cx.fields).unwrap_or_default();
+            for arm in arms {
+                let bound = cx.scope.bound_by(&arm.pattern, &of);
+                cx.with(&bound, |cx| rewrite_into(cx, &arm.value, ty, depth + 1, found));
+            }
+        }
+        ExprKind::Over { var, of, body, .. } => {
+            rewrite_into(cx, of, None, depth + 1, found);
+            cx.with(&bound_item(cx, var, of), |cx| {
+                rewrite_into(cx, body, Some("bool"), depth + 1, found);
+            });
+        }
+        ExprKind::Comprehension { item, var, of, keep, .. } => {
+            rewrite_into(cx, of, None, depth + 1, found);
+            cx.with(&bound_item(cx, var, of), |cx| {
+                rewrite_into(cx, item, None, depth + 1, found);
+                if let Some(keep) = keep {
+                    rewrite_into(cx, keep, Some("bool"), depth + 1, found);
+                }
+            });
+        }
+        _ => {
+            for part in parts {
+                rewrite_into(cx, part, shared.as_deref(), depth + 1, found);
+            }
+        }
     }
+}
+
+/// Returns the name that stands for each item of a collection.
+fn bound_item(cx: RewriteContext<'_>, var: &Name, of: &Expr) -> Vec<TypedName> {
+    let ty = cx.scope.type_of(of, cx.fields);
+    let item = ty.as_deref().and_then(item_type);
+    item.map(|ty| TypedName { name: var.text.clone(), ty: ty.to_owned() }).into_iter().collect()
 }
 
 /// Adds the changes at the top of `expr`.
@@ -67,9 +123,12 @@ fn rewrite_top(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mu
             found.push(Rewrite::of(expr.span, if *value { "false" } else { "true" }, 2.0))
         }
         ExprKind::Name(name) => names(cx, expr, name, found),
-        ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::None | ExprKind::Some(_) => {
+        ExprKind::Field(value, name) => {
+            other_fields(cx, value, name, found);
             whole_values(cx, expr, ty, found);
         }
+        ExprKind::Index(..) | ExprKind::None | ExprKind::Some(_) => whole_values(cx, expr, ty, found),
+        ExprKind::Match(_, arms) => other_arms(cx, arms, found),
         ExprKind::And(list) => {
             swap_signs(cx, list, "||", found);
             drop_operands(cx, list, found);
@@ -89,7 +148,8 @@ fn rewrite_top(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mu
             methods(cx, expr, receiver, name.text.as_str(), args, found);
             offsets(cx, expr, ty, found);
         }
-        ExprKind::Call(_, args) => {
+        ExprKind::Call(name, args) => {
+            other_functions(cx, expr, name, ty, found);
             let args: Vec<&Expr> = args.iter().map(|arg| &arg.value).collect();
             swapped_arguments(cx, &args, found);
             signs(cx, &args, found);
@@ -218,18 +278,120 @@ fn names(cx: RewriteContext<'_>, expr: &Expr, name: &str, found: &mut Vec<Rewrit
         cx.scope.names_of_type(&ty, cx.fields).into_iter().filter(|other| other != own).collect()
     };
     let bits = 2.0 + choice_bits(others.len());
-    found.extend(others.into_iter().take(MAX_OTHERS).map(|other| Rewrite::of(expr.span, other, bits)));
+    for other in others.into_iter().take(MAX_OTHERS) {
+        let bits = bits - cx.unused_bits(&other);
+        found.push(Rewrite::of(expr.span, other, bits));
+    }
     if ty == "bool" {
         found.push(Rewrite::of(expr.span, format!("!{}", cx.scope.slice(expr.span)), 2.0));
     }
     seen_values(cx, expr, &ty, found);
     if !is_clock {
         offsets(cx, expr, Some(&ty), found);
+        items(cx, expr, &ty, found);
     }
+}
+
+/// A collection with an item more or less.
+fn items(cx: RewriteContext<'_>, expr: &Expr, ty: &str, found: &mut Vec<Rewrite>) {
+    let Some(item) = item_type(ty) else { return };
+    let own = cx.scope.slice(expr.span);
+    let names = cx.scope.names_of_type(item, cx.fields);
+    let bits = 4.0 + choice_bits(names.len()) / 2.0;
+    let mut add = |text: String| found.push(Rewrite::of(expr.span, text, bits));
+    if ty.starts_with("list<") {
+        add(format!("{own}.drop(1)"));
+        names.iter().take(MAX_OTHERS).for_each(|name| add(format!("({own} + [{name}])")));
+        return;
+    }
+    for name in names.iter().take(MAX_OTHERS) {
+        add(format!("{own}.without({name})"));
+        if map_types(ty).is_none() {
+            add(format!("{own}.with({name})"));
+        }
+    }
+}
+
+/// Another field of the same record.
+fn other_fields(cx: RewriteContext<'_>, value: &Expr, name: &Name, found: &mut Vec<Rewrite>) {
+    let of = cx.scope.type_of(value, cx.fields);
+    let has_field = |fields: &[TypedName]| fields.iter().any(|field| field.name == name.text);
+    let is_meant = |it: &&FunctionInfo| {
+        it.name == it.result && of.as_ref().map_or_else(|| has_field(&it.params), |of| it.name == *of)
+    };
+    for record in cx.scope.constructors.iter().filter(is_meant) {
+        let ty = record.params.iter().find(|field| field.name == name.text).map(|field| &field.ty);
+        let others = record.params.iter().filter(|field| field.name != name.text && Some(&field.ty) == ty);
+        let others: Vec<&TypedName> = others.collect();
+        let bits = 2.0 + choice_bits(others.len());
+        found.extend(others.iter().map(|field| Rewrite::of(name.span, source_name(&field.name), bits)));
+    }
+}
+
+/// The value of another case, or those of two cases exchanged.
+fn other_arms(cx: RewriteContext<'_>, arms: &[MatchArm], found: &mut Vec<Rewrite>) {
+    for (at, one) in arms.iter().enumerate() {
+        for other in &arms[at + 1..] {
+            let [a, b] = [one, other].map(|arm| cx.scope.slice(arm.value.span));
+            if a == b {
+                continue;
+            }
+            let between = (one.value.span.end as usize, other.value.span.start as usize);
+            if let Some(between) = cx.scope.text.get(between.0..between.1) {
+                let both = one.value.span.to(other.value.span);
+                found.push(Rewrite::of(both, format!("{b}{between}{a}"), 3.0));
+            }
+            found.push(Rewrite::of(one.value.span, b, 4.0));
+            found.push(Rewrite::of(other.value.span, a, 4.0));
+        }
+    }
+}
+
+/// Another function of the same arguments, or a name of the type of its value; its negation.
+fn other_functions(
+    cx: RewriteContext<'_>,
+    expr: &Expr,
+    name: &Name,
+    ty: Option<&str>,
+    found: &mut Vec<Rewrite>,
+) {
+    let types = |it: &FunctionInfo| it.params.iter().map(|param| param.ty.clone()).collect::<Vec<_>>();
+    // The arguments of a function have no names, those of a record and of a value of an enum have.
+    let names = |it: &FunctionInfo| it.params.iter().map(|param| param.name.clone()).collect::<Vec<_>>();
+    let all = [(&cx.scope.functions, false), (&cx.scope.constructors, true)];
+    for (list, is_named) in all {
+        let Some(own) = list.iter().find(|it| it.name == name.text) else { continue };
+        let is_alike = |it: &&FunctionInfo| {
+            it.name != own.name
+                && it.result == own.result
+                && types(it) == types(own)
+                && (!is_named || names(it) == names(own))
+        };
+        let others: Vec<&FunctionInfo> = list.iter().filter(is_alike).collect();
+        let bits = 2.5 + choice_bits(others.len());
+        for other in others.into_iter().take(MAX_OTHERS) {
+            let bits = bits - cx.scope.unused_bits(&other.name);
+            found.push(Rewrite::of(name.span, source_name(&other.name), bits));
+        }
+    }
+    let Some(ty) = ty else { return };
+    if ty == "bool" {
+        found.push(Rewrite::of(expr.span, format!("!{}", cx.scope.slice(expr.span)), 2.0));
+    }
+    let names = cx.scope.names_of_type(ty, cx.fields);
+    let bits = 4.0 + choice_bits(names.len()) / 2.0;
+    found.extend(names.into_iter().take(MAX_OTHERS).map(|name| Rewrite::of(expr.span, name, bits)));
 }
 
 fn whole_values(cx: RewriteContext<'_>, expr: &Expr, ty: Option<&str>, found: &mut Vec<Rewrite>) {
     let Some(ty) = ty else { return };
+    if let Some(inner) = ty.strip_suffix('?') {
+        let names = cx.scope.names_of_type(inner, cx.fields);
+        let bits = 3.0 + choice_bits(names.len()) / 2.0;
+        let some = names.into_iter().take(MAX_OTHERS).map(|name| format!("some({name})"));
+        let all = some.chain(["none".to_owned()]).filter(|text| text != cx.scope.slice(expr.span));
+        found.extend(all.map(|text| Rewrite::of(expr.span, text, bits)));
+    }
     let names = cx.scope.names_of_type(ty, cx.fields);
     let bits = 3.0 + choice_bits(names.len());
     found.extend(names.into_iter().take(MAX_OTHERS).map(|name| Rewrite::of(expr.span, name, bits)));
@@ -357,8 +519,13 @@ fn products(
 }
 
 /// Groups of functions of which one is taken for another.
-const CONFUSED: [&[&str]; 4] =
-    [&["with", "without"], &["starts_with", "ends_with", "contains"], &["first", "last"], &["min", "max"]];
+const CONFUSED: [&[&str]; 5] = [
+    &["with", "without"],
+    &["starts_with", "ends_with", "contains"],
+    &["first", "last"],
+    &["min", "max"],
+    &["take", "drop"],
+];
 
 /// A function that is taken for this one, the receiver without it, or its negation.
 fn methods(
@@ -376,8 +543,10 @@ fn methods(
             found.push(Rewrite::of(expr.span, format!("{own}.{other}({})", text(args)), 2.5));
         }
     }
+    swapped_arguments(cx, &args.iter().collect::<Vec<_>>(), found);
     match name {
-        "with" | "without" | "reverse" | "sorted" | "union" | "minus" | "common" => {
+        "with" | "without" | "reverse" | "sorted" | "union" | "minus" | "common" | "take" | "drop"
+        | "remove_at" => {
             found.push(Rewrite::of(expr.span, own, 3.0));
         }
         "has" | "contains" | "starts_with" | "ends_with" | "matches" | "is_empty" => {

@@ -5,9 +5,10 @@
 //! explained what follows are gone.
 
 use ioxide_lang::ast::{DirectionDecl, StateDecl, TransitionDecl, Verb};
+use ioxide_lang::lexeme::{LexemeKind, lexemes};
 use ioxide_model::name::source_name;
 
-use super::transition::new_assignments;
+use super::assignment::new_assignments;
 use super::{AddedTransition, EditCandidate, Rewrite, choice_bits};
 use crate::failure::FailurePoint;
 use crate::scope::{MessageInfo, ModelScope, TypedName};
@@ -16,6 +17,9 @@ use crate::scope::{MessageInfo, ModelScope, TypedName};
 const MAX_PINS: usize = 12;
 /// The greatest number of ways in which one added transition is made stronger. Chosen by feel.
 const MAX_STRONGER: usize = 150;
+/// The bits of an output that a state lacks and that is sent as another one of it. Chosen by feel: it explains more than
+/// one with values that were seen.
+const ANALOGOUS_BITS: f64 = 5.0;
 /// The bits of an input that a state lacks. Chosen by feel, as those of an output: such a model is incomplete.
 const MISSING_INPUT_BITS: f64 = 7.0;
 /// The bits of an input that a part of a system lacks and that no run can show. Chosen by feel: there are more of them.
@@ -35,6 +39,7 @@ impl ModelScope<'_> {
 pub(super) fn transitions(scope: &ModelScope<'_>, failure: &FailurePoint, found: &mut Vec<EditCandidate>) {
     for state in scope.states.iter().filter(|state| failure.is_at(&state.name.text)) {
         outputs(scope, failure, state, found);
+        analogous_outputs(scope, failure, state, found);
         internal_steps(scope, state, found);
     }
 }
@@ -57,6 +62,103 @@ fn outputs(
             add(scope, (state, Verb::Emit), (&message.name, head, target), (bits, shown), found);
         }
     }
+}
+
+/// Adds the output that was seen as another one of the state is sent: the same guard, updates and target, with a value of
+/// an enum that no transition of the state asks for in the place of the one that the other asks for. And as another state
+/// sends it.
+fn analogous_outputs(
+    scope: &ModelScope<'_>,
+    failure: &FailurePoint,
+    state: &StateDecl,
+    found: &mut Vec<EditCandidate>,
+) {
+    let Some(message) = failure.observed_gate.as_ref().and_then(|gate| scope.message(gate)) else { return };
+    let mut texts: Vec<String> = Vec::new();
+    for model in state.transitions.iter().filter(|it| it.verb == Verb::Emit) {
+        let (from, to) = (scope.head_end(model), model.span.end as usize);
+        let rest = scope.text.get(from..to).unwrap_or("");
+        let bound = &scope.names_of(model)[scope.fields_of(model).len()..];
+        let pins = pins_of_bound(message, bound);
+        for rest in scope.with_free_values(state, rest) {
+            let text = format!("emit {}{pins}{rest}", source_name(&message.name));
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+    }
+    // The same message as another state sends it.
+    let others = scope.states.iter().filter(|other| other.name.text != state.name.text);
+    let same = others
+        .flat_map(|other| &other.transitions)
+        .filter(|it| it.verb == Verb::Emit && it.gate.as_ref().is_some_and(|gate| gate.text == message.name));
+    for model in same {
+        let text = scope.text.get(model.verb_span.start as usize..model.span.end as usize).unwrap_or("");
+        if !texts.iter().any(|known| known == text) {
+            texts.push(text.to_owned());
+        }
+    }
+    let bits = ANALOGOUS_BITS - scope.unused_bits(&message.name) + choice_bits(texts.len()) / 2.0;
+    for text in texts {
+        let Some(insertion) = scope.insertion(state, &text) else { continue };
+        let shown = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let reason = format!("`{}` lacks `{shown}`", state.name.text);
+        found.push(scope.candidate(vec![Rewrite { bits, ..insertion }], reason));
+    }
+}
+
+/// Returns pins by which the fields of a message have the values of bound names of their types.
+fn pins_of_bound(message: &MessageInfo, bound: &[TypedName]) -> String {
+    let mut left: Vec<&TypedName> = bound.iter().collect();
+    let pins = message.fields.iter().filter_map(|field| {
+        let at = left.iter().position(|name| name.ty == field.ty)?;
+        Some(format!("{}: {}", source_name(&field.name), source_name(&left.remove(at).name)))
+    });
+    let pins: Vec<String> = pins.collect();
+    if pins.is_empty() { String::new() } else { format!("({})", pins.join(", ")) }
+}
+
+impl ModelScope<'_> {
+    /// Returns the text of a part of a transition with each value of an enum that no transition of `state` mentions in
+    /// the place of one that the text mentions; the text itself if it mentions none.
+    fn with_free_values(&self, state: &StateDecl, text: &str) -> Vec<String> {
+        let mentioned = |text: &str| -> Vec<String> {
+            let names = lexemes(text).into_iter().filter(|it| it.kind == LexemeKind::Name);
+            names.filter_map(|it| Some(text.get(it.start as usize..it.end as usize)?.to_owned())).collect()
+        };
+        let here = mentioned(self.slice(state.span));
+        // A value with as many parts as the other binds as many names.
+        let plain = self.variants.iter().map(|it| (&it.name, &it.ty, 0));
+        let made = self.constructors.iter().map(|it| (&it.name, &it.result, it.params.len()));
+        let values: Vec<(&String, &String, usize)> = plain.chain(made).collect();
+        let own: Vec<String> = mentioned(text);
+        let mut found = Vec::new();
+        for (name, ty, n) in values.iter().filter(|(name, ..)| own.contains(name)) {
+            let is_free = |other: &&(&String, &String, usize)| {
+                other.1 == *ty && other.2 == *n && !here.contains(other.0)
+            };
+            found.extend(values.iter().filter(is_free).map(|other| with_word(text, name, other.0)));
+        }
+        if found.is_empty() && !values.iter().any(|(name, ..)| own.contains(name)) {
+            found.push(text.to_owned());
+        }
+        found
+    }
+}
+
+/// Returns a text with another word in the place of one.
+fn with_word(text: &str, old: &str, new: &str) -> String {
+    let (mut out, mut from) = (String::new(), 0);
+    for lexeme in lexemes(text) {
+        let (start, end) = (lexeme.start as usize, lexeme.end as usize);
+        if lexeme.kind == LexemeKind::Name && text.get(start..end) == Some(old) {
+            out.push_str(text.get(from..start).unwrap_or(""));
+            out.push_str(new);
+            from = end;
+        }
+    }
+    out.push_str(text.get(from..).unwrap_or(""));
+    out
 }
 
 /// Adds steps without a message to the other states.
@@ -288,7 +390,7 @@ fn guards_of(
             added.verb != Verb::On || sibling.gate.as_ref().is_some_and(|gate| gate.text == added.gate)
         })
         .filter_map(|sibling| sibling.guard.as_ref())
-        .map(|guard| scope.written(guard))
+        .map(|guard| scope.written(guard, &[]))
         .filter(|written| scope.is_in_scope(written, fields))
         .map(|written| written.text)
         .collect();

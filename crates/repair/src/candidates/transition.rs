@@ -5,16 +5,18 @@ use ioxide_lang::ast::{
 };
 use ioxide_model::name::source_name;
 use ioxide_model::source::Span;
+use rustc_hash::FxHashSet;
 
+use super::assignment::{AssignableValue, new_assignments, values_for};
 use super::expression::{RewriteContext, neighbours, rewrites};
 use super::{EditCandidate, Rewrite, choice_bits};
 use crate::failure::FailurePoint;
 use crate::samples::GuardSamples;
-use crate::scope::{ModelScope, TransitionPlace, TypedName, WrittenExpr, walk};
+use crate::scope::{ModelScope, TransitionPlace, TypedName, UNUSED_BITS, expressions_of, note_names, walk};
 
 /// The greatest number of conditions that are tried as a guard of one transition. Chosen by feel.
 const MAX_CONDITIONS: usize = 100;
-/// The greatest number of values that are tried for one assignment. Chosen by feel.
+/// The greatest number of other values that are tried for a pin. Chosen by feel.
 const MAX_VALUES: usize = 24;
 
 /// Adds every change of the transition at `place`.
@@ -24,8 +26,7 @@ pub(super) fn changes(
     place: TransitionPlace<'_>,
     found: &mut Vec<EditCandidate>,
 ) {
-    let site =
-        Site { scope, failure, place, name: scope.name_of(place), fields: scope.names_of(place.transition) };
+    let site = Site::new(scope, failure, place);
     // The order of these calls is the order of candidates that cost the same: the sort by cost is stable, and
     // the search may be stopped at any candidate.
     let from = found.len();
@@ -73,8 +74,7 @@ pub(super) fn elsewhere(
     if !is_wanted {
         return;
     }
-    let site =
-        Site { scope, failure, place, name: scope.name_of(place), fields: scope.names_of(place.transition) };
+    let site = Site::new(scope, failure, place);
     site.sources(found);
 }
 
@@ -86,6 +86,19 @@ struct Site<'a> {
     name: String,
     /// The names beside those of the model: the fields of its message, and what its guard binds.
     fields: Vec<TypedName>,
+    /// Those of them that it does not use.
+    unused: Vec<String>,
+}
+
+impl<'a> Site<'a> {
+    fn new(scope: &'a ModelScope<'a>, failure: &'a FailurePoint, place: TransitionPlace<'a>) -> Self {
+        let fields = scope.names_of(place.transition);
+        let mut used = FxHashSet::default();
+        expressions_of(place.transition).into_iter().for_each(|expr| note_names(expr, &mut used));
+        let unused =
+            fields.iter().map(|field| field.name.clone()).filter(|name| !used.contains(name)).collect();
+        Self { scope, failure, place, name: scope.name_of(place), fields, unused }
+    }
 }
 
 impl Site<'_> {
@@ -102,7 +115,12 @@ impl Site<'_> {
 
     /// The names and values that its expressions may use.
     fn cx(&self) -> RewriteContext<'_> {
-        RewriteContext { scope: self.scope, failure: self.failure, fields: &self.fields }
+        RewriteContext {
+            scope: self.scope,
+            failure: self.failure,
+            fields: &self.fields,
+            unused: &self.unused,
+        }
     }
 
     /// Adds a candidate of these rewrites, which belong together.
@@ -251,7 +269,7 @@ impl Site<'_> {
         // sources give keeps the price of the first.
         for sibling in self.siblings() {
             let Some(guard) = &sibling.guard else { continue };
-            let written = self.scope.written(guard);
+            let written = self.scope.written(guard, &self.scope.names_of(sibling));
             if self.scope.is_in_scope(&written, &self.fields) {
                 add(self.opposite(guard), 0.0);
                 add(written.text, 0.5);
@@ -462,7 +480,7 @@ impl Site<'_> {
         for other in others {
             let renamed = source_name(&other.name).into_owned();
             let is_seen = self.failure.observed_gate.as_ref() == Some(&other.name);
-            let bits = if is_seen { 2.5 } else { bits };
+            let bits = if is_seen { 2.5 } else { bits } - self.scope.unused_bits(&other.name);
             let has_same_fields = transition
                 .pins
                 .iter()
@@ -507,10 +525,9 @@ impl Site<'_> {
                     let ty = self.scope.type_of_name(&name.text, &[]);
                     let mut all = rewrites(self.cx(), value, ty.as_deref());
                     let own = self.scope.slice(value.span);
-                    let others = self.values_for(&name.text);
-                    let bits = 3.0 + choice_bits(others.len()) / 2.0;
-                    let others = others.into_iter().filter(|other| other != own);
-                    all.extend(others.map(|other| Rewrite::of(value.span, other, bits)));
+                    let others = self.values_for(&name.text).into_iter();
+                    let others = others.filter(|other| other.text != own);
+                    all.extend(others.map(|it| Rewrite::of(value.span, it.text, 3.0 + it.bits)));
                     self.add_all(found, all, value, &format!("the new `{}`", name.text));
                     self.other_targets(found, name, ty.as_deref());
                 }
@@ -543,6 +560,7 @@ impl Site<'_> {
         let bits = 3.0 + choice_bits(others.len()) / 2.0;
         for var in others {
             let reason = format!("{}: it assigns to `{}` in place of `{}`", self.name, var.name, name.text);
+            let bits = if self.scope.unassigned.contains(&var.name) { bits - UNUSED_BITS } else { bits };
             self.add(found, vec![Rewrite::of(name.span, source_name(&var.name), bits)], reason);
         }
     }
@@ -585,7 +603,7 @@ impl Site<'_> {
     }
 
     /// The values that may be assigned to a variable.
-    fn values_for(&self, name: &str) -> Vec<String> {
+    fn values_for(&self, name: &str) -> Vec<AssignableValue> {
         values_for(self.scope, self.failure, name, &self.fields)
     }
 
@@ -630,6 +648,8 @@ impl Site<'_> {
                     Rewrite { start: at, end: at, text: format!(" -> {name}"), bits }
                 }
             };
+            let rewrite =
+                Rewrite { bits: rewrite.bits - self.scope.unused_bits(&state.name.text), ..rewrite };
             self.add(found, vec![rewrite], format!("{}: it leads to `{}`", self.name, state.name.text));
         }
     }
@@ -720,101 +740,4 @@ fn negated(text: &str) -> String {
         _ if text.contains(' ') => format!("!({text})"),
         _ => format!("!{text}"),
     }
-}
-
-/// Returns the assignments that a transition may lack, each with its cost.
-pub(super) fn new_assignments(
-    scope: &ModelScope<'_>,
-    failure: &FailurePoint,
-    transition: &TransitionDecl,
-    fields: &[TypedName],
-) -> Vec<(String, String, f64)> {
-    let is_assigned = |name: &str| {
-        transition.updates.iter().any(|update| match &update.kind {
-            UpdateKind::Assign(other, _) | UpdateKind::Put(other, ..) => other.text == name,
-            UpdateKind::Reset(_) => false,
-        })
-    };
-    let mut all = Vec::new();
-    for var in &scope.vars {
-        if is_assigned(&var.name) {
-            continue;
-        }
-        let values = values_for(scope, failure, &var.name, fields);
-        let bits = 4.0 + choice_bits(values.len()) / 2.0;
-        all.extend(values.into_iter().map(|value| (var.name.clone(), value, bits)));
-    }
-    // The more assignments there are in all, the dearer each of them: otherwise those of a model with many
-    // variables would come before the edits of other kinds.
-    let spread = choice_bits(all.len()) / 4.0;
-    all.iter_mut().for_each(|(_, _, bits)| *bits += spread);
-    all
-}
-
-/// Returns the values that may be assigned to a variable: what is assigned to it elsewhere, what has its type.
-fn values_for(
-    scope: &ModelScope<'_>,
-    failure: &FailurePoint,
-    name: &str,
-    fields: &[TypedName],
-) -> Vec<String> {
-    let Some(ty) = scope.type_of_name(name, &[]) else { return Vec::new() };
-    let written = source_name(name).into_owned();
-    let mut all: Vec<String> = Vec::new();
-    let mut add = |text: String| {
-        if all.len() < MAX_VALUES && text != written && !all.contains(&text) {
-            all.push(text);
-        }
-    };
-    let elsewhere = scope.assigned.get(name).into_iter().flatten();
-    // The order of the sources decides what is kept, because the list is cut off at MAX_VALUES.
-    elsewhere
-        .filter(|other: &&WrittenExpr| scope.is_in_scope(other, fields))
-        .for_each(|it| add(it.text.clone()));
-    if let Some(initial) = scope.initial_of(name) {
-        add(initial);
-    }
-    scope.names_of_type(&ty, fields).into_iter().for_each(&mut add);
-    match ty.as_str() {
-        "bool" => {
-            ["true", "false"].into_iter().map(str::to_owned).chain([format!("!{written}")]).for_each(&mut add)
-        }
-        "int" => {
-            add(format!("{written} + 1"));
-            add(format!("{written} - 1"));
-            for field in fields.iter().filter(|field| field.ty == "int") {
-                let field = source_name(&field.name);
-                add(format!("{written} + {field}"));
-                add(format!("{written} - {field}"));
-            }
-            // At most six observed values. No reason for the number is recorded.
-            failure.values_of("int").take(6).cloned().for_each(&mut add);
-        }
-        collection if collection.starts_with("list<") || collection.starts_with("set<") => {
-            let item = collection.split_once('<').and_then(|(_, rest)| rest.strip_suffix('>')).unwrap_or("");
-            let is_list = collection.starts_with("list<");
-            for one in scope.names_of_type(item, fields) {
-                if is_list {
-                    add(format!("{written} + [{one}]"));
-                } else {
-                    add(format!("{written}.with({one})"));
-                    add(format!("{written}.without({one})"));
-                }
-            }
-            add(if is_list { "[]".into() } else { "{}".into() });
-        }
-        map if map.starts_with("map<") => {
-            let of = map.strip_prefix("map<").and_then(|of| of.strip_suffix('>')).unwrap_or("");
-            let (key, item) = of.split_once(", ").unwrap_or((of, ""));
-            for one in scope.names_of_type(key, fields) {
-                add(format!("{written}.without({one})"));
-                for value in scope.names_of_type(item, fields) {
-                    add(format!("{written}.with({one}, {value})"));
-                }
-            }
-            add("{}".into());
-        }
-        _ => (),
-    }
-    all
 }

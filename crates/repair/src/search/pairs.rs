@@ -8,7 +8,8 @@ use std::ops::Bound;
 use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::Solver;
 
-use super::{SampleOutcome, Search, SearchBase, SearchStart, candidates_of};
+use super::{EditedCandidate, SampleOutcome, Search, SearchBase, SearchStart, candidates_of};
+use crate::batch::BATCH_SIZE;
 use crate::candidates::EditCandidate;
 use crate::edit::TextEdit;
 use crate::evaluate::failure_of;
@@ -75,7 +76,11 @@ impl Search<'_> {
         if !self.solutions.is_empty() {
             pairs.truncate(MAX_PAIRS_BESIDE);
         }
-        for (one, other) in pairs {
+        let both = |(one, other): &(&SearchStart, &SearchStart)| {
+            let candidate = one.candidate.with(&other.candidate)?;
+            Some(EditCandidate { bits: candidate.bits + SECOND_EDIT_BITS, ..candidate })
+        };
+        for some in pairs.chunks(BATCH_SIZE) {
             if self.is_halted() {
                 return;
             }
@@ -83,9 +88,8 @@ impl Search<'_> {
                 self.left_out = Some(halted);
                 return;
             }
-            if let Some(candidate) = one.candidate.with(&other.candidate) {
-                let bits = candidate.bits + SECOND_EDIT_BITS;
-                self.judge_candidate(base, EditCandidate { bits, ..candidate }, solver);
+            for edited in self.sift(base, some.iter().filter_map(both).collect(), share, solver) {
+                self.judge_candidate(base, edited, solver);
             }
         }
     }
@@ -101,8 +105,7 @@ impl Search<'_> {
         let classes = self.classes_of(base, starts, solver);
         let mut pairs: Vec<(usize, EditCandidate)> = Vec::new();
         for (number, (class, failures)) in classes.iter().enumerate() {
-            // The classes that explain the most come first: a little is in favour of them.
-            let later = (1.0 + number as f64).log2();
+            let later = later_bits(number);
             let found = candidates_of(&class.base, failures).into_iter();
             pairs.extend(
                 found.map(|it| (number, EditCandidate { bits: it.bits + SECOND_EDIT_BITS + later, ..it })),
@@ -118,26 +121,56 @@ impl Search<'_> {
             pairs.truncate(MAX_PAIRS_BESIDE);
         }
         let mut transfers = 0;
-        for (number, second) in pairs {
+        for some in pairs.chunks(BATCH_SIZE) {
+            for (number, edited) in self.sift_pairs(&classes, some, solver) {
+                if self.is_halted() {
+                    return;
+                }
+                let class = &classes[number].0;
+                let n_solutions = self.solutions.len();
+                let second = edited.candidate.clone();
+                self.judge_candidate(&class.base, edited, solver);
+                let is_solved = self.solutions[n_solutions..].iter().any(|solution| !solution.is_silent);
+                // What helps after one of the class is tried after the others.
+                let Some(second) = second.moved_back(&class.edits).filter(|_| is_solved) else { continue };
+                let others = class.others.iter().filter_map(|other| other.with(&second));
+                let others: Vec<EditCandidate> = others.take(MAX_TRANSFERS - transfers).collect();
+                transfers += others.len();
+                for some in others.chunks(BATCH_SIZE) {
+                    for edited in self.sift(base, some.to_vec(), None, solver) {
+                        self.judge_candidate(base, edited, solver);
+                    }
+                }
+            }
             if self.is_halted() {
                 return;
             }
-            let (class, later) = (&classes[number].0, (1.0 + number as f64).log2());
-            let second = EditCandidate { bits: second.bits - later, ..second };
-            let n_solutions = self.solutions.len();
-            self.judge_candidate(&class.base, second.clone(), solver);
-            let is_solved = self.solutions[n_solutions..].iter().any(|solution| !solution.is_silent);
-            // What helps after one of the class is tried after the others.
-            let Some(second) = second.moved_back(&class.edits).filter(|_| is_solved) else { continue };
-            for other in &class.others {
-                let Some(pair) = other.with(&second) else { continue };
-                if transfers >= MAX_TRANSFERS || self.is_halted() {
-                    break;
-                }
-                transfers += 1;
-                self.judge_candidate(base, pair, solver);
-            }
         }
+    }
+
+    /// Returns the second edits that may help after the first ones of their classes, in their order.
+    fn sift_pairs(
+        &mut self,
+        classes: &[(StartClass, Vec<FailurePoint>)],
+        pairs: &[(usize, EditCandidate)],
+        solver: &mut dyn Solver,
+    ) -> Vec<(usize, EditedCandidate)> {
+        let mut by_class: BTreeMap<usize, Vec<EditCandidate>> = BTreeMap::new();
+        for (number, second) in pairs {
+            let later = later_bits(*number);
+            let second = EditCandidate { bits: second.bits - later, ..second.clone() };
+            by_class.entry(*number).or_default().push(second);
+        }
+        let mut found: Vec<(usize, EditedCandidate)> = Vec::new();
+        for (number, seconds) in by_class {
+            let sifted = self.sift(&classes[number].0.base, seconds, None, solver);
+            found.extend(sifted.into_iter().map(|edited| (number, edited)));
+        }
+        let bits = |(number, edited): &(usize, EditedCandidate)| {
+            classes[*number].0.base.node.bits + edited.candidate.bits + later_bits(*number)
+        };
+        found.sort_by(|a, b| bits(a).total_cmp(&bits(b)));
+        found
     }
 
     /// Returns the classes of the starts, those that explain the most first, each with the failures that are left.
@@ -176,7 +209,7 @@ impl Search<'_> {
             let mut members = members.into_iter();
             let Some(first) = members.next() else { continue };
             self.compiled += 1;
-            let Some(mut model) = (self.request.load)(&first.node.sources) else { continue };
+            let Some((mut model, _)) = (self.request.load)(&first.node.sources, &[]) else { continue };
             let made = SearchBase::new(first.node, &mut model, solver, &self.runs, &self.halt);
             let Ok((class_base, judged)) = made else { continue };
             let mut left: Vec<usize> =
@@ -199,4 +232,10 @@ impl Search<'_> {
         }
         classes
     }
+}
+
+/// Returns the bits of second edits after the class of this number: those that explain the most come first, and a little
+/// is in favour of them.
+fn later_bits(number: usize) -> f64 {
+    (1.0 + number as f64).log2()
 }

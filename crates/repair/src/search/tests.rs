@@ -5,6 +5,7 @@ use ioxide_lang::{LoadOptions, load};
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind};
 use ioxide_model::value::Value;
 use ioxide_record::event::{ConnectionRecord, WayRecord};
@@ -13,6 +14,8 @@ use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Monitor};
 
 use super::*;
+use crate::LoadedModel;
+use crate::batch::{BatchedCandidate, CandidateBatch};
 use crate::evaluate::judge_run;
 use crate::runs::ReplayableRun;
 
@@ -39,8 +42,16 @@ impl Lcg {
 }
 
 fn compile(sources: &Sources) -> Option<Model> {
+    compile_with(sources, &[]).map(|(model, _)| model)
+}
+
+/// Returns the model of a text that may have errors at some places.
+fn compile_with(sources: &Sources, tentative: &[Span]) -> Option<LoadedModel> {
     let file = sources.ids().next()?;
-    load(sources, file, &LoadOptions { without_lints: true, ..LoadOptions::default() }).model
+    let options =
+        LoadOptions { without_lints: true, tentative: tentative.to_vec(), ..LoadOptions::default() };
+    let loaded = load(sources, file, &options);
+    loaded.model.map(|model| (model, loaded.wrong_places))
 }
 
 /// Returns a run that the model mostly allows, as lines; the last label may be any.
@@ -204,6 +215,114 @@ fn short_replays_give_the_answers_of_whole_ones() {
     assert!(n_short_in_orders > 300, "{n_short_in_orders} shorter replays of runs with several orders");
     assert!(n_compared > 300 && n_short > 1_000, "{n_compared} edits, {n_short} replays that were shorter");
     assert!(n_replayed * 2 < n_labels, "{n_replayed} of {n_labels} labels were replayed");
+}
+
+/// Models with functions that call others, themselves, or are called like a field; with constants, patterns and labels;
+/// and the inputs of a run after which each of them has to answer.
+const BATCHED: [(&str, &str); 5] = [
+    (include_str!("../../../../examples/redis/redis.iox"), r#"{"label": "INCR", "args": {"key": "k2"}}"#),
+    (
+        include_str!("../../../../examples/memcached/memcached.iox"),
+        r#"{"label": "DELETE", "args": {"key": "k1"}}"#,
+    ),
+    (
+        include_str!("../../../../examples/mqtt/mqtt.iox"),
+        r#"{"label": "SUB_CONNECT", "args": {"clean": false}}"#,
+    ),
+    (include_str!("../../../../examples/nats/nats.iox"), r#"{"label": "JOIN_1"}"#),
+    (
+        include_str!("../../../../examples/beanstalkd/beanstalkd.iox"),
+        r#"{"label": "PUT", "args": {"priority": 1, "body": "b"}}"#,
+    ),
+];
+
+#[test]
+fn a_model_of_a_batch_is_the_one_that_is_compiled_alone() {
+    let mut solver = build_stack(&SolverConfig::default());
+    let (mut n_alike, mut n_wrong, mut n_elsewhere, mut n_reordered) = (0, 0, 0, 0);
+    for (text, input) in BATCHED {
+        let mut sources = Sources::new();
+        sources.add("model.iox", text);
+        let mut model = compile(&sources).expect("the example is a model");
+        let recorded = ReplayableRun::from_lines("a run", format!("{input}\n{{\"silence\": true}}"));
+        let known = Rc::new(model.clone());
+        let runs = [DecodedRun::new(&recorded, &known).expect("the run fits")];
+        let failure = failure_of(&mut model, &mut solver, &runs[0], &Halt::default()).expect("it fits");
+        let failure = failure.expect("there is an answer");
+        let node = EditSearchNode { sources: sources.clone(), ..EditSearchNode::default() };
+        let (base, _) =
+            SearchBase::new(node, &mut model, &mut solver, &runs, &Halt::default()).expect("the run fits");
+        let all: Vec<EditCandidate> = candidates_of(&base, &[failure]).into_iter().step_by(STRIDE).collect();
+        let layout = base.layout.as_ref().expect("it is one model");
+        for some in all.chunks(BATCH_SIZE) {
+            let batch_of = |of_definitions: bool| {
+                let edits = some.iter().map(|it| &it.edits[..]);
+                let is_meant = |edits: &&[_]| layout.is_of_definition(edits) == of_definitions;
+                let edits: Vec<_> = edits.map(|edits| Some(edits).filter(is_meant)).collect();
+                let n_switches = base.replays.n_switches();
+                CandidateBatch::new(&sources, layout, &edits, n_switches, &compile_with)
+                    .expect("the base has no errors")
+            };
+            let mut batches = [false, true].map(batch_of);
+            for (at, candidate) in some.iter().enumerate() {
+                let alone = compile(&edited_sources(&sources, &candidate.edits));
+                let is_of_definition = layout.is_of_definition(&candidate.edits);
+                match batches[usize::from(is_of_definition)].candidate(at) {
+                    BatchedCandidate::Elsewhere => n_elsewhere += 1,
+                    BatchedCandidate::Wrong => {
+                        assert!(alone.is_none(), "{}", candidate.reason);
+                        n_wrong += 1;
+                    }
+                    BatchedCandidate::Model(of_batch, changes) => {
+                        let mut alone = alone.unwrap_or_else(|| panic!("wrong alone: {}", candidate.reason));
+                        let (of_batch, of_alone) = (shown(of_batch), shown(&mut alone));
+                        // The order of conditions depends on the terms that were made before.
+                        n_reordered += usize::from(of_batch != of_alone);
+                        assert_eq!(words(&of_batch), words(&of_alone), "{}", candidate.reason);
+                        let known = base.replays.changes(&mut alone, &candidate.edits).unwrap_or_default();
+                        assert!(changes.is_some() || is_of_definition, "{}", candidate.reason);
+                        let is_missing = |place: &&ChangedPlace| {
+                            changes.as_ref().is_some_and(|changes| !changes.contains(place))
+                        };
+                        assert_eq!(known.iter().find(is_missing), None, "{}", candidate.reason);
+                        n_alike += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(n_alike > 500 && n_wrong > 20, "{n_alike} are alike, {n_wrong} wrong, {n_elsewhere} in no batch");
+    assert!(n_alike - n_reordered > 200, "{n_reordered} of {n_alike} have their conditions in another order");
+    assert!(n_elsewhere < n_alike / 5, "{n_elsewhere} of {n_alike} have to be compiled alone");
+}
+
+/// Returns the switches of a model as texts, in one order, without labels and the marks of copied functions.
+fn shown(model: &mut Model) -> Vec<String> {
+    let without_label = |text: &str| match text.splitn(3, ": ").collect::<Vec<_>>()[..] {
+        [state, _, rest] => format!("{state}: {rest}"),
+        _ => text.to_owned(),
+    };
+    let meaning = ModelMeaning::new(model);
+    let mut texts: Vec<String> =
+        meaning.switch_texts().map(|text| without_marks(&without_label(text))).collect();
+    texts.sort_unstable();
+    texts
+}
+
+/// Returns the words of all texts, in one order.
+fn words(texts: &[String]) -> Vec<&str> {
+    let words =
+        texts.iter().flat_map(|text| text.split(|c: char| c.is_whitespace() || "(),[]{}".contains(c)));
+    let mut words: Vec<&str> = words.collect();
+    words.sort_unstable();
+    words
+}
+
+fn without_marks(text: &str) -> String {
+    let mut parts = text.split("__");
+    let mut out = parts.next().unwrap_or("").to_owned();
+    parts.for_each(|part| out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit())));
+    out
 }
 
 /// The last item that was handed out is told, which this model forgets to note.

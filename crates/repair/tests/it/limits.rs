@@ -58,9 +58,9 @@ fn stopped_after(until: usize) -> (Result<Repairs, RepairError>, usize, usize) {
     let request = RepairRequest {
         sources: &sources,
         file,
-        load: &|sources| {
+        load: &|sources, tentative| {
             late.set(late.get() + usize::from(asked.load(Ordering::Relaxed) > until));
-            compile(sources, file)
+            compile(sources, file, tentative)
         },
         runs: &runs,
         max_proposals: 3,

@@ -1,16 +1,17 @@
 //! A model, runs written as lines, and the repairs of one by the other.
 
 use ioxide_lang::{LoadOptions, load};
-use ioxide_model::source::{FileId, Sources};
-use ioxide_model::sts::Model;
-use ioxide_repair::{RepairError, RepairRequest, Repairs, ReplayableRun, find_repairs};
+use ioxide_model::source::{FileId, Sources, Span};
+use ioxide_repair::{LoadedModel, RepairError, RepairRequest, Repairs, ReplayableRun, find_repairs};
 use ioxide_smt::halt::{AfterAsks, Halt};
 use ioxide_smt::stack::{SolverConfig, SolverStack, build_stack};
 
 /// Returns the model of the texts; `None` if they have errors.
-pub fn compile(sources: &Sources, file: FileId) -> Option<Model> {
-    let options = LoadOptions { without_lints: true, ..LoadOptions::default() };
-    load(sources, file, &options).model
+pub fn compile(sources: &Sources, file: FileId, tentative: &[Span]) -> Option<LoadedModel> {
+    let tentative = tentative.to_vec();
+    let options = LoadOptions { without_lints: true, tentative, ..LoadOptions::default() };
+    let loaded = load(sources, file, &options);
+    loaded.model.map(|model| (model, loaded.wrong_places))
 }
 
 /// Returns a solver.
@@ -54,7 +55,7 @@ pub fn some_repairs(
     let request = RepairRequest {
         sources: &sources,
         file,
-        load: &|sources| compile(sources, file),
+        load: &|sources, tentative| compile(sources, file, tentative),
         runs,
         max_proposals,
         halt: Halt::default(),
