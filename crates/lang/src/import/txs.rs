@@ -31,6 +31,7 @@ mod connect;
 mod control;
 mod ends;
 mod goal;
+mod impossible;
 mod lexer;
 mod overload;
 mod parse;
@@ -76,8 +77,11 @@ pub(crate) fn load_torxakis(
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let mut spec = Specification::default();
-    for &file in std::iter::once(&file).chain(sources.list_joined_files(file)) {
+    let files: Vec<FileId> =
+        std::iter::once(file).chain(sources.list_joined_files(file).iter().copied()).collect();
+    let has_automaton_entries = files.iter().any(|&file| sources.file(file).text.contains("std_"));
+    let mut spec = Specification { has_automaton_entries, ..Specification::default() };
+    for file in files {
         spec = parse::parse_specification(&sources.file(file).text, file, spec, sink);
     }
     sink.check()?;

@@ -21,5 +21,6 @@ mod shared;
 mod sink;
 mod systems;
 mod torxakis;
+mod torxakis_any;
 mod torxakis_semantics;
 mod xlia;

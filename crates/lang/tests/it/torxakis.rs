@@ -528,11 +528,6 @@ fn processes_that_come_and_go_are_read_if_there_are_never_too_many() {
     assert!(findings.contains("this call creates a process again and again"), "{findings}");
     let call = sources.slice(loaded.diagnostics[0].span);
     assert_eq!(call, "server [A, C] ()", "{findings}");
-    // Beyond the limit of unfolding, messages on several channels would not be known.
-    let joint = "PROCDEF other [ A, B :: Int ] () ::= A ? x | B ? y >-> STOP ENDDEF";
-    let (_, loaded) = load_text("m.txs", &model(&format!("{server} {joint}"), "server [A, C] ()"));
-    let codes: Vec<Code> = loaded.diagnostics.iter().map(|finding| finding.code).collect();
-    assert!(loaded.model.is_none() && codes == [Code::UnboundedProcesses], "{codes:?}");
 }
 
 #[test]
@@ -778,6 +773,21 @@ fn large_files_are_read() {
         model.sts.composition.as_ref().expect("parts").parts.iter().nth(part).map(|it| it.places.len())
     };
     assert_eq!((places(0), places(1)), (Some(n_states), Some(n_others)));
+}
+
+/// Reading and unfolding a file makes terms in proportion to its length: four times the file, at most 4.2 times the
+/// terms, states and transitions. Anything that looked at all others again for each of them would make sixteen times as
+/// many.
+#[test]
+fn the_work_for_a_file_grows_with_its_length() {
+    let sizes = |scale: usize| {
+        let model = loaded_model(&large_text(25 * scale, 5 * scale, 500 * scale, 25 * scale));
+        [model.pool.len(), model.sts.switches.len(), model.sts.gates.len(), model.sts.vars.len()]
+    };
+    let (small, large) = (sizes(2), sizes(8));
+    for (small, large) in small.into_iter().zip(large) {
+        assert!(10 * large <= 42 * small + 100, "{small} and {large}");
+    }
 }
 
 #[test]

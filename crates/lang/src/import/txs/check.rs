@@ -313,7 +313,7 @@ impl BehaviourChecker<'_> {
                     if let SyncChannels::Only(names) = sync {
                         names.iter().for_each(|name| drop(self.channel_sorts(name, reach)));
                     }
-                    (self.check_both(*left, *right, &scope, reach), None)
+                    (self.check_sides(*left, *right, &scope, reach), None)
                 }
                 BehaviourKind::Disable(left, right) => (self.check_both(*left, *right, &scope, reach), None),
                 // What interrupts comes back to what it interrupted, so only that says how the whole ends.
@@ -352,6 +352,23 @@ impl BehaviourChecker<'_> {
                 Some(next) => id = next,
                 None => return ending,
             }
+        }
+    }
+
+    /// Returns how two behaviours side by side end: with `EXIT` only if both do, because they exit together.
+    fn check_sides(
+        &mut self,
+        left: BehaviourId,
+        right: BehaviourId,
+        scope: &Scope,
+        reach: &ChannelSorts,
+    ) -> BehaviourEnding {
+        let first = self.check_behaviour(left, scope.clone(), reach);
+        let second = self.check_behaviour(right, scope.clone(), reach);
+        match (&first, &second) {
+            (BehaviourEnding::Never, BehaviourEnding::Exit(_))
+            | (BehaviourEnding::Exit(_), BehaviourEnding::Never) => BehaviourEnding::Never,
+            _ => self.joint(first, second, self.spec.behaviours[right].span),
         }
     }
 

@@ -19,6 +19,7 @@ use ioxide_model::value::Value;
 
 use super::channels::{ChannelId, ChannelWiring, Channels, Communication, Sharing, field_name};
 use super::check::ProcessInterface;
+use super::impossible::is_impossible;
 use super::part::NoPart;
 use super::system::TxsMeaning;
 use super::tree::{
@@ -623,6 +624,10 @@ impl<'a> Stepper<'a> {
                 let other = self.with_own_channels(other.clone(), &one.act);
                 let Some(act) = synchronise_acts(sharing, &one.act, &other.act) else { continue };
                 let guard = self.pool.and2(one.guard, other.guard);
+                // Of many sides, most choices of one step of each contradict each other, and each side multiplies them.
+                if is_impossible(&self.pool, guard) {
+                    continue;
+                }
                 steps.push(ControlStep {
                     act,
                     guard,

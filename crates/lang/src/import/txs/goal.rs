@@ -10,10 +10,11 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::goal::{Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget};
 use ioxide_model::index::Idx;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch};
-use ioxide_model::term::{Substitution, Term, TermImport, TermNode, TermPool};
+use ioxide_model::term::{Substitution, Term, TermImport};
 
 use super::channels::Communication;
 use super::control::{ControlState, Stepper};
+use super::impossible::is_impossible;
 use super::part::{BuiltPart, PartBuilder, TxsPartMessage};
 use super::system::{ModelOutside, TxsMeaning};
 use super::tree::{BehaviourId, PurposeDef};
@@ -111,6 +112,12 @@ impl GoalSystem {
     /// Refuses a goal that no observer can express.
     fn check_expressible(&mut self, name: &Name, sink: &mut FindingSink) -> Result<(), Reported> {
         let sts = &self.built.model.sts;
+        if let Some(var) = sts.vars.iter().find(|var| var.init.is_none()) {
+            return Err(sink.error(|| {
+                Diagnostic::new(Code::TxsGoal, var.span, "a goal cannot start with a value that is not known")
+                    .help("write a value in place of `ANY`")
+            }));
+        }
         for switch in &sts.switches {
             // An observer judges after a message, so it cannot say its verdict before the first one.
             let start = self.verdict_of(switch).is_some() && switch.source == sts.initial;
@@ -241,31 +248,5 @@ impl GoalSystem {
         }
         // Last: the verdicts of the target come before the plain step.
         rules.push(rule(switch.guard, ObserverTarget::Stage(target.index())));
-    }
-}
-
-/// Returns whether `condition` is seen to be false: it equates one term with two values, or says that it was made by
-/// two constructors.
-fn is_impossible(pool: &TermPool, condition: Term) -> bool {
-    let parts = pool.conjuncts(condition);
-    let clash = |one: Term, other: Term| match (pool.node(one), pool.node(other)) {
-        (TermNode::Is(a, x), TermNode::Is(b, y)) => x == y && a != b,
-        (TermNode::Eq(..), TermNode::Eq(..)) => {
-            let (one, other) = (equated_constant(pool, one), equated_constant(pool, other));
-            one.zip(other).is_some_and(|((x, a), (y, b))| x == y && a != b)
-        }
-        _ => false,
-    };
-    pool.is_false(condition)
-        || parts.iter().enumerate().any(|(at, &one)| parts[..at].iter().any(|&other| clash(one, other)))
-}
-
-/// Returns the term and the constant of an equation between a term and a constant.
-fn equated_constant(pool: &TermPool, equation: Term) -> Option<(Term, Term)> {
-    let TermNode::Eq(a, b) = *pool.node(equation) else { return None };
-    match (pool.as_value(a).is_some(), pool.as_value(b).is_some()) {
-        (true, false) => Some((b, a)),
-        (false, true) => Some((a, b)),
-        _ => None,
     }
 }

@@ -40,6 +40,44 @@ const SIGNS: [&str; 44] = [
     "%", "=", "!", "?", "(", ")", "[", "]", "{", "}",
 ];
 
+/// The names of control characters behind a backslash; no name stands before a longer one that it begins.
+const CONTROL_NAMES: [(&str, char); 34] = [
+    ("NUL", '\0'),
+    ("SOH", '\u{1}'),
+    ("STX", '\u{2}'),
+    ("ETX", '\u{3}'),
+    ("EOT", '\u{4}'),
+    ("ENQ", '\u{5}'),
+    ("ACK", '\u{6}'),
+    ("BEL", '\u{7}'),
+    ("BS", '\u{8}'),
+    ("HT", '\u{9}'),
+    ("LF", '\u{a}'),
+    ("VT", '\u{b}'),
+    ("FF", '\u{c}'),
+    ("CR", '\u{d}'),
+    ("SO", '\u{e}'),
+    ("SI", '\u{f}'),
+    ("DLE", '\u{10}'),
+    ("DC1", '\u{11}'),
+    ("DC2", '\u{12}'),
+    ("DC3", '\u{13}'),
+    ("DC4", '\u{14}'),
+    ("NAK", '\u{15}'),
+    ("SYN", '\u{16}'),
+    ("ETB", '\u{17}'),
+    ("CAN", '\u{18}'),
+    ("EM", '\u{19}'),
+    ("SUB", '\u{1a}'),
+    ("ESC", '\u{1b}'),
+    ("FS", '\u{1c}'),
+    ("GS", '\u{1d}'),
+    ("RS", '\u{1e}'),
+    ("US", '\u{1f}'),
+    ("SP", ' '),
+    ("DEL", '\u{7f}'),
+];
+
 /// Signs that separate.
 const SEPARATORS: [&str; 2] = [",", ";"];
 
@@ -177,21 +215,52 @@ impl Scanner<'_> {
         if quote == '"' { Lexeme::Text(taken) } else { Lexeme::Quoted(taken) }
     }
 
+    /// Takes the number of a character: `10`, `o12` or `x0a`. `None` if there is none.
+    fn numeric_escape(&mut self) -> Option<char> {
+        let rest = self.remaining_text();
+        let (n_skipped, radix) = match rest.chars().next()? {
+            'x' | 'X' => (1, 16),
+            'o' | 'O' => (1, 8),
+            _ => (0, 10),
+        };
+        let digits = &rest[n_skipped..];
+        let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+        let found = u32::from_str_radix(&digits[..end], radix).ok().and_then(char::from_u32)?;
+        self.at += n_skipped + end;
+        Some(found)
+    }
+
     /// Reads the character behind a backslash and appends the one it stands for.
     fn read_escape(&mut self, taken: &mut String, sink: &mut FindingSink) {
         let start = self.at - 1;
+        // As in Haskell, from which TorXakis has its texts: names of control characters and numbers too.
+        if let Some((name, c)) =
+            CONTROL_NAMES.iter().find(|(name, _)| self.remaining_text().starts_with(name))
+        {
+            self.at += name.len();
+            return taken.push(*c);
+        }
+        if let Some(c) = self.numeric_escape() {
+            return taken.push(c);
+        }
         let Some(c) = self.remaining_text().chars().next() else { return };
         self.at += c.len_utf8();
         match c {
             'n' => taken.push('\n'),
             't' => taken.push('\t'),
             'r' => taken.push('\r'),
+            'a' => taken.push('\u{7}'),
+            'b' => taken.push('\u{8}'),
+            'v' => taken.push('\u{b}'),
+            'f' => taken.push('\u{c}'),
+            // Nothing: it ends a number in front of a digit.
+            '&' => {}
             '\\' | '"' | '\'' => taken.push(c),
             _ => {
                 let span = self.span_since(start);
                 sink.error(|| {
                     Diagnostic::new(Code::BadEscape, span, format!("texts have no escape `\\{c}`"))
-                        .help("there are `\\\"`, `\\\\`, `\\n`, `\\t` and `\\r`")
+                        .help("there are `\\\"`, `\\\\`, `\\n`, `\\t`, `\\r`, and numbers such as `\\10` and `\\x0a`")
                 });
             }
         }

@@ -82,7 +82,7 @@ impl Vocabulary {
             FormulaKind::Typed(_, sort) | FormulaKind::Unset(Some(sort)) => {
                 self.sorts.get(&sort.text).map(|sort| [*sort].into())
             }
-            FormulaKind::Unset(None) => None,
+            FormulaKind::Unset(None) | FormulaKind::Any => None,
         }
     }
 
@@ -134,7 +134,7 @@ impl Vocabulary {
     ) {
         match &formula.kind {
             FormulaKind::Number(_) | FormulaKind::Text(_) | FormulaKind::Regex(_) => {}
-            FormulaKind::Bool(_) | FormulaKind::Unset(_) => {}
+            FormulaKind::Bool(_) | FormulaKind::Unset(_) | FormulaKind::Any => {}
             FormulaKind::Apply(name, args) => self.add_applied(name, args, want, scope, found),
             FormulaKind::Minus(inner) => self.add_calls(inner, Some(Sort::Int), scope, found),
             FormulaKind::Typed(inner, sort) => {

@@ -456,7 +456,10 @@ impl TxsReader<'_> {
         self.expect_word("CHAN")?;
         self.expect_word("IN")?;
         let inputs = if self.at_name() { self.parse_names("the name of a channel")? } else { Vec::new() };
-        self.expect_word("CHAN")?;
+        // Some public texts leave out the half that is empty.
+        if !self.eat_word("CHAN") {
+            return Ok((inputs, Vec::new()));
+        }
         self.expect_word("OUT")?;
         let outputs = if self.at_name() { self.parse_names("the name of a channel")? } else { Vec::new() };
         Ok((inputs, outputs))
@@ -509,6 +512,10 @@ impl TxsReader<'_> {
 
     fn connect_def(&mut self) -> TxsRead<()> {
         let name = self.parse_heading("the name of a connection")?;
+        // A command that starts the system, in some public texts: `ioxide.toml` has it under `start`.
+        if self.eat_word("EWORLD") {
+            self.expect_text()?;
+        }
         let is_client = self.eat_word("CLIENTSOCK");
         if !is_client {
             self.expect_word("SERVERSOCK")?;

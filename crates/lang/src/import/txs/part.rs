@@ -18,6 +18,7 @@ use ioxide_model::valuation::Valuation;
 use super::channels::{ChannelId, ChannelWiring, Communication};
 use super::control::{ControlAct, ControlState, Stepper, path_of_side};
 use super::tree::BehaviourId;
+use super::typing::{is_any, mentions_any};
 use crate::sink::{FindingSink, Reported};
 
 /// The greatest number of compositions of one part. Chosen by feel: a process that makes more has no end, or none that
@@ -31,6 +32,9 @@ const GROWN_PLACES_PER_LEVEL: usize = 25;
 const MAX_ALL_PLACES: usize = 100_000;
 /// The greatest number of steps of one part. Chosen by feel: far beyond the largest automata that people generate.
 const MAX_PART_STEPS: usize = 500_000;
+/// The greatest number of messages on several channels at once beyond these limits. Chosen by feel: each is a message
+/// of the model.
+const MAX_SETS_BEYOND: usize = 64;
 /// The name of what is beyond these limits.
 const BEYOND: &str = "not unfolded";
 
@@ -102,6 +106,8 @@ pub(super) enum NoPart {
     BothWays(Span),
     /// The errors of expressions with the values that occur.
     Wrong(Vec<Diagnostic>),
+    /// A step whose condition or new values depend on `ANY`.
+    UsesAny(Span),
     /// The initial values cannot be computed.
     Broken,
 }
@@ -171,22 +177,49 @@ impl<'a> PartBuilder<'a> {
         while let Some((place, control)) = self.open.pop_front() {
             self.leave(place, &control)?;
         }
-        self.add_unknown_steps();
+        self.add_unknown_steps()?;
         self.variables(&values)
     }
 
     /// Lets every message be possible or not in the location beyond the limits: the guards are calls of functions that
     /// are not defined. Neither evaluation nor a solver decides them, so nothing is allowed, forbidden or proved there.
-    fn add_unknown_steps(&mut self) {
-        let Some(beyond) = self.beyond else { return };
+    fn add_unknown_steps(&mut self) -> Result<(), NoPart> {
+        let Some(beyond) = self.beyond else { return Ok(()) };
         let span = self.sts.locations[beyond].span;
-        // The channels of the interface are all that is seen: `is_cut` is not set where several are used at once.
-        let mut gates: Vec<GateId> = self.sts.gates.iter_enumerated().map(|(gate, _)| gate).collect();
-        gates.retain(|&gate| self.sts.gates[gate].kind != GateKind::Internal);
-        for gate in gates {
+        for seen in self.sets_beyond(span)? {
+            let Some(kind) = kind_of(&seen, &self.kinds) else { continue };
+            let on = Communication { seen, ..Communication::default() };
+            let gate = self.gate_for(&TxsPartMessage::On(on), kind, span);
             let guard = self.unknown_condition(gate);
             self.add_switch((beyond, beyond), gate, guard, Vec::new(), span);
         }
+        Ok(())
+    }
+
+    /// Returns the sets of channels on which something may be said beyond the limits: each channel of the interface,
+    /// and those that are used at once. Further processes say what those before them said, alone or together, so these
+    /// are the unions of sets that were found.
+    fn sets_beyond(&self, span: Span) -> Result<BTreeSet<BTreeSet<ChannelId>>, NoPart> {
+        let joint = self.said.keys().filter_map(|said| match said {
+            TxsPartMessage::On(on) if on.is_joint() && !on.seen.is_empty() => Some(on.seen.clone()),
+            _ => None,
+        });
+        let joint: BTreeSet<BTreeSet<ChannelId>> = joint.collect();
+        let mut unions = joint.clone();
+        let mut open: Vec<BTreeSet<ChannelId>> = joint.iter().cloned().collect();
+        while let Some(set) = open.pop() {
+            for other in &joint {
+                let union: BTreeSet<ChannelId> = set.union(other).copied().collect();
+                if unions.insert(union.clone()) {
+                    open.push(union);
+                }
+            }
+            if unions.len() > MAX_SETS_BEYOND {
+                return Err(NoPart::Grows(span));
+            }
+        }
+        unions.extend(self.kinds.keys().map(|&channel| BTreeSet::from([channel])));
+        Ok(unions)
     }
 
     /// Returns a condition over the fields of a message that nothing decides.
@@ -236,6 +269,7 @@ impl<'a> PartBuilder<'a> {
             // After the names were stored: the updates, too, speak of the fields of the plain channels until
             // here.
             let guard = self.rename_fields(&step.act, step.guard, &mut update);
+            self.check_known(guard, &update, step.span)?;
             let pool = &mut self.stepper.pool;
             let after = live(&next);
             // Names that are not read any more get their default value: otherwise states that behave alike would differ
@@ -255,6 +289,15 @@ impl<'a> PartBuilder<'a> {
             self.add_switch((place, target), gate, guard, update, step.span);
         }
         Ok(())
+    }
+
+    /// Refuses a step that uses `ANY`: a transition has no values that may be any. What nothing reads afterwards is not
+    /// part of it.
+    fn check_known(&self, guard: Term, update: &[(VarId, Term)], span: Span) -> Result<(), NoPart> {
+        let pool = &self.stepper.pool;
+        let mut terms = std::iter::once(guard).chain(update.iter().map(|(_, term)| *term));
+        let is_known = !self.stepper.spec.has_any || !terms.any(|term| mentions_any(pool, term));
+        if is_known { Ok(()) } else { Err(NoPart::UsesAny(span)) }
     }
 
     /// Adds a switch between two locations.
@@ -395,10 +438,15 @@ impl<'a> PartBuilder<'a> {
         let pool = &mut self.stepper.pool;
         for &var in self.slots.values() {
             let value = match values.get(&var) {
-                Some(term) => pool.eval(*term, &Valuation::new()).map_err(|_| NoPart::Broken)?,
-                None => pool.default_value(pool.var_info(var).sort),
+                Some(term) if self.stepper.spec.has_any && is_any(pool, *term) => None,
+                Some(term) if self.stepper.spec.has_any && mentions_any(pool, *term) => {
+                    return Err(NoPart::UsesAny(span));
+                }
+                Some(term) => Some(pool.eval(*term, &Valuation::new()).map_err(|_| NoPart::Broken)?),
+                None => Some(pool.default_value(pool.var_info(var).sort)),
             };
-            self.sts.vars.push(StateVar { var, init: Some(pool.value(value)), span });
+            let init = value.map(|value| pool.value(value));
+            self.sts.vars.push(StateVar { var, init, span });
         }
         Ok(())
     }
@@ -559,6 +607,7 @@ impl NoPart {
                  let another process bound them",
             ),
             Self::BothWays(place) => both_ways(place),
+            Self::UsesAny(place) => uses_any(place),
             Self::Wrong(findings) => {
                 findings.into_iter().for_each(|finding| sink.push(finding));
                 return sink.reported_before(unknown);
@@ -567,6 +616,13 @@ impl NoPart {
         };
         sink.error(|| diagnostic)
     }
+}
+
+/// Returns the finding about a step that uses a value that may be any.
+fn uses_any(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::TxsNotRead, span, "what happens here depends on `ANY`")
+        .note("`ANY` is read as a value at the start, as one that is sent, and where nothing reads it")
+        .help("receive the value with `?`, or write one")
 }
 
 /// Returns the finding about a communication on inputs and outputs at once.

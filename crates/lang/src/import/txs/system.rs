@@ -18,7 +18,7 @@ use super::channels::{ChannelId, ChannelWiring, Channels, Communication, JOINT, 
 use super::check::ProcessInterface;
 use super::control::{ControlState, Stepper};
 use super::part::{BuiltPart, ChannelKinds, NoPart, PartBuilder, TxsPartMessage, both_ways, kind_of};
-use super::tree::{BehaviourId, BehaviourKind, ModelDef, Specification};
+use super::tree::{BehaviourId, ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
 use crate::ast::Name;
@@ -98,7 +98,7 @@ pub(super) fn build_system(
         parts => parts,
     };
     let parts = match parts {
-        Err(NoPart::Grows(_)) if !has_joint_offers(meaning.spec) => {
+        Err(NoPart::Grows(_)) => {
             tree = CompositionTree::Part(0);
             names = vec![(model.name.text.clone(), None)];
             build_cut_part(meaning, model, &mut outside, whole, &pool).map(|part| vec![part])
@@ -257,14 +257,6 @@ fn build_cut_part(
     let stepper = Stepper::new(meaning, &mut outside.channels, 1, pool.clone());
     let builder = PartBuilder::new(stepper, &model.name.text, model.name.span, &outside.kinds);
     builder.with_cut().build(whole)
-}
-
-/// Returns whether some communication is on several channels at once. Beyond the limits of unfolding every message is
-/// possible or not, and which messages there are would not be known.
-fn has_joint_offers(spec: &Specification) -> bool {
-    spec.behaviours
-        .iter()
-        .any(|behaviour| matches!(&behaviour.kind, BehaviourKind::Prefix(offer, _) if !offer.with.is_empty()))
 }
 
 /// Returns the warning about a model that is unfolded up to the limits only.

@@ -29,6 +29,10 @@ pub(super) struct Specification {
     pub(super) behaviours: ioxide_model::index::IndexVec<BehaviourId, BehaviourTree>,
     /// True if some `EXIT` is part of a communication on channels.
     pub(super) has_joint_exit: bool,
+    /// True if some value may be any of its sort.
+    pub(super) has_any: bool,
+    /// True if the text may call automata by the names that start them in any of their states.
+    pub(super) has_automaton_entries: bool,
 }
 
 /// `TYPEDEF Name ::= Ctor { field :: Sort } | … ENDDEF`.
@@ -270,6 +274,8 @@ pub(super) enum FormulaKind {
     Typed(Box<TxsExpr>, Name),
     /// A placeholder of this sort for a value that is never read.
     Unset(Option<Name>),
+    /// `ANY`: a value that may be any of its sort.
+    Any,
 }
 
 /// An operator between two values, with its place.
@@ -284,7 +290,7 @@ impl TxsExpr {
     pub(super) fn names(&self, found: &mut BTreeSet<String>) {
         match &self.kind {
             FormulaKind::Number(_) | FormulaKind::Text(_) | FormulaKind::Regex(_) => {}
-            FormulaKind::Bool(_) | FormulaKind::Unset(_) => {}
+            FormulaKind::Bool(_) | FormulaKind::Unset(_) | FormulaKind::Any => {}
             FormulaKind::Apply(name, args) => {
                 if args.is_empty() {
                     found.insert(name.text.clone());

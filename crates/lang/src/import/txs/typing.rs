@@ -9,7 +9,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{DataId, Sort};
 use ioxide_model::source::Span;
-use ioxide_model::term::{Substitution, Term, TermOp, TermPool};
+use ioxide_model::term::{Substitution, Term, TermNode, TermOp, TermPool};
 use ioxide_model::value::{DataValue, Value};
 
 use super::overload::{PossibleSorts, choose_by_result, common_sorts, operand_sort, sorts_in_scope};
@@ -18,6 +18,9 @@ use super::words::{Callable, CallableKind, FunctionMeaning, LibraryFn, Vocabular
 use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
 use crate::{suggest, typeck};
+
+/// The word for a value that may be any of its sort. It is a variable of this name in terms, and no name in a text.
+pub(super) const ANY: &str = "ANY";
 
 /// The terms of names in scope.
 pub(super) type Scope = BTreeMap<String, Term>;
@@ -104,6 +107,15 @@ impl Typing<'_> {
                 let sort = self.words.sort(sort, self.sink)?;
                 self.check(inner, sort, scope)
             }
+            FormulaKind::Any => match want {
+                Some(sort) => {
+                    let var = self.pool.declare(ANY, sort.base());
+                    Ok(self.pool.var(var))
+                }
+                None => {
+                    self.report_error(Code::CannotInfer, formula.span, "the type of this value is not known")
+                }
+            },
             FormulaKind::Unset(sort) => {
                 let Some(sort) = sort else {
                     return self.report_error(
@@ -464,11 +476,21 @@ fn by_ctor(
     result.expect("a type has a constructor")
 }
 
+/// Returns whether `term` is a value that may be any of its sort.
+pub(super) fn is_any(pool: &TermPool, term: Term) -> bool {
+    matches!(pool.node(term), TermNode::Var(var) if *pool.var_info(*var).name == *ANY)
+}
+
+/// Returns whether a value that may be any of its sort is part of `term`.
+pub(super) fn mentions_any(pool: &TermPool, term: Term) -> bool {
+    pool.free_vars(term).into_iter().any(|var| *pool.var_info(var).name == *ANY)
+}
+
 /// Adds the functions that `formula` applies, each with its number of arguments.
 pub(super) fn collect_applied(formula: &TxsExpr, found: &mut BTreeSet<(String, usize)>) {
     match &formula.kind {
         FormulaKind::Number(_) | FormulaKind::Text(_) | FormulaKind::Regex(_) => {}
-        FormulaKind::Bool(_) | FormulaKind::Unset(_) => {}
+        FormulaKind::Bool(_) | FormulaKind::Unset(_) | FormulaKind::Any => {}
         FormulaKind::Apply(name, args) => {
             found.insert((name.text.clone(), args.len()));
             args.iter().for_each(|arg| collect_applied(arg, found));

@@ -15,7 +15,7 @@ use ioxide_model::value::Value;
 use super::circles::CallGraph;
 use super::ends;
 use super::tree::{FuncDef, Specification, TypeDef, VarDef};
-use super::typing::{Scope, Typing};
+use super::typing::{Scope, Typing, mentions_any};
 use crate::LoadOptions;
 use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
@@ -346,6 +346,7 @@ impl Vocabulary {
         let is_recursive = self.called_by(def).contains(&at);
         if !is_recursive {
             let body = Typing { words: self, pool, sink }.check(&def.body, result, &scope);
+            let body = body.and_then(|body| known_value(pool, body, def, sink));
             return body.map_or_else(FunctionMeaning::Broken, |body| FunctionMeaning::Plain(vars, body));
         }
         let function = RecursiveFunction {
@@ -358,7 +359,8 @@ impl Vocabulary {
         let id = pool.declare_function(function);
         // Before its body is typed: the calls in it need something to call.
         self.meanings[at] = FunctionMeaning::Recursive(id);
-        let body = match (Typing { words: self, pool, sink }).check(&def.body, result, &scope) {
+        let body = (Typing { words: self, pool, sink }).check(&def.body, result, &scope);
+        let body = match body.and_then(|body| known_value(pool, body, def, sink)) {
             Ok(body) => body,
             Err(why) => return FunctionMeaning::Broken(why),
         };
@@ -375,6 +377,18 @@ impl Vocabulary {
             None => FunctionMeaning::Broken(sink.error(|| may_not_end(def))),
         }
     }
+}
+
+/// Returns `body` if it does not use `ANY`: a function has one value for the same arguments.
+fn known_value(pool: &TermPool, body: Term, def: &FuncDef, sink: &mut FindingSink) -> Result<Term, Reported> {
+    if !mentions_any(pool, body) {
+        return Ok(body);
+    }
+    Err(sink.error(|| {
+        let message = format!("the value of `{}` depends on `ANY`", def.name.text);
+        Diagnostic::new(Code::TxsNotRead, def.name.span, message)
+            .help("`ANY` is a value of a process: a parameter, or a value that is sent")
+    }))
 }
 
 fn may_not_end(def: &FuncDef) -> Diagnostic {

@@ -1,6 +1,9 @@
 //! Automata: each state becomes a process, with the variables as parameters behind those of the automaton.
 //!
 //! `s -> offer { x := e } -> t` is an alternative `offer >-> t[...](..., e, ...)` of `s`: updates happen at once.
+//!
+//! TorXakis has two more names for an automaton: `stdi_name` starts it as `name` does, and `std_name` starts it in a
+//! state, by number, with values of its variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +13,13 @@ use ioxide_model::source::Span;
 
 use super::super::tree::{
     BehaviourId, BehaviourKind, ChanDef, ChannelOffer, ExitDef, FormulaKind, OfferedValue, ProcDef,
-    SharedNames, TxsExpr, VarDef,
+    SharedNames, TxsExpr, TxsOperator, VarDef,
 };
 use super::{TxsRead, TxsReader};
 use crate::ast::Name;
+
+/// The name of the parameter for the number of a state, as TorXakis has it; a text cannot mention it.
+const STATE_NUMBER: &str = "$s";
 
 /// `s -> offer { updates } -> t`
 struct AutomatonEdge {
@@ -128,7 +134,9 @@ impl TxsReader<'_> {
         self.check_automaton(heading, &automaton)?;
         self.owner = Some(heading.first);
         let states = StateNumbers::of(heading, &automaton);
-        let call = self.enter(heading, &automaton, &states, (state, updates), true)?;
+        let unset = read_unset(&automaton);
+        self.spec.has_any |= !unset.is_empty();
+        let call = self.enter(heading, &automaton, &states, (state, updates), Some(&unset))?;
         let start = heading.make_process(&heading.name, &heading.name.text, call, &[]);
         self.spec.processes.push(ProcDef { is_automaton: true, ..start });
         let Automaton { states: names, vars, edges, .. } = &automaton;
@@ -138,7 +146,7 @@ impl TxsReader<'_> {
             self.owner = Some(self.spec.processes.len());
             let mut all = Vec::new();
             for edge in edges_from.get(&*state.text).into_iter().flatten() {
-                let next = self.enter(heading, &automaton, &states, (&edge.to, &edge.updates), false)?;
+                let next = self.enter(heading, &automaton, &states, (&edge.to, &edge.updates), None)?;
                 all.push(self.add_behaviour(BehaviourKind::Prefix(edge.offer.clone(), next), edge.span)?);
             }
             // A state without edges is a choice of nothing: it stops.
@@ -146,17 +154,41 @@ impl TxsReader<'_> {
             let name = Name { text: state_name(heading, state), span: state.span };
             self.spec.processes.push(heading.make_process(&name, &state.text, body, vars));
         }
+        if self.spec.has_automaton_entries { self.add_entry(heading, &automaton, &states) } else { Ok(()) }
+    }
+
+    /// Adds the process `std_name`: its parameters are those of the automaton, the number of a state, and the values of
+    /// the variables. With a number that no state has it stops.
+    fn add_entry(&mut self, heading: &Heading, automaton: &Automaton, states: &StateNumbers) -> TxsRead<()> {
+        let span = heading.name.span;
+        self.owner = Some(self.spec.processes.len());
+        let formula = |kind| TxsExpr { kind, span };
+        let named = |text: &str| Name { text: text.into(), span };
+        let mut all = Vec::with_capacity(automaton.states.len());
+        for (at, state) in automaton.states.iter().enumerate() {
+            let next = self.enter(heading, automaton, states, (state, &[]), None)?;
+            let is_here = (TxsOperator { sign: "==", span }, formula(FormulaKind::Number(at.to_string())));
+            let chosen = formula(FormulaKind::Apply(named(STATE_NUMBER), Vec::new()));
+            let guard = formula(FormulaKind::Chain(Box::new(chosen), vec![is_here]));
+            all.push(self.add_behaviour(BehaviourKind::Guard(guard, next), span)?);
+        }
+        let body = self.add_behaviour(BehaviourKind::Choice(all), span)?;
+        let name = Name { text: format!("std_{}", heading.name.text), span };
+        let chosen = VarDef { name: named(STATE_NUMBER), sort: Some(named("Int")) };
+        let more: Vec<VarDef> = std::iter::once(&chosen).chain(&automaton.vars).cloned().collect();
+        self.spec.processes.push(heading.make_process(&name, &name.text, body, &more));
         Ok(())
     }
 
-    /// Makes the call that enters a state with these new values.
+    /// Makes the call that enters a state with these new values. At the start, `unset` are the variables that may be
+    /// read before they have a value.
     fn enter(
         &mut self,
         heading: &Heading,
         automaton: &Automaton,
         states: &StateNumbers,
         (state, updates): (&Name, &[(Name, TxsExpr)]),
-        is_start: bool,
+        unset: Option<&BTreeSet<&str>>,
     ) -> TxsRead<BehaviourId> {
         let kept = |var: &VarDef| TxsExpr {
             kind: FormulaKind::Apply(Name { text: var.name.text.clone(), span: state.span }, Vec::new()),
@@ -166,12 +198,14 @@ impl TxsReader<'_> {
         let mut args: Vec<TxsExpr> = heading.params.iter().map(kept).collect();
         for var in &automaton.vars {
             let new = updates.iter().rev().find(|(name, _)| name.text == var.name.text);
-            args.push(match new {
-                Some((_, value)) => value.clone(),
-                // At the start there is no old value to keep. `check_values` has made sure that nobody reads
-                // it before it is assigned.
-                None if is_start => TxsExpr { kind: FormulaKind::Unset(var.sort.clone()), span: state.span },
-                None => kept(var),
+            args.push(match (new, unset) {
+                (Some((_, value)), _) => value.clone(),
+                // At the start there is no old value to keep. One that is read before it is assigned may be any.
+                (None, Some(unset)) if unset.contains(&*var.name.text) => {
+                    TxsExpr { kind: FormulaKind::Any, span: var.name.span }
+                }
+                (None, Some(_)) => TxsExpr { kind: FormulaKind::Unset(var.sort.clone()), span: state.span },
+                (None, None) => kept(var),
             });
         }
         let process = states.process_of.get(&state.text).copied().unwrap_or(heading.first);
@@ -209,7 +243,7 @@ impl TxsReader<'_> {
             self.check_state(&names, &edge.from)?;
             self.check_taken(heading, automaton, edge)?;
         }
-        self.check_values(automaton)
+        Ok(())
     }
 
     fn check_state(&mut self, names: &BTreeSet<String>, state: &Name) -> TxsRead<()> {
@@ -230,23 +264,6 @@ impl TxsReader<'_> {
             if heading.params.iter().chain(&automaton.vars).any(|var| var.name.text == taken.name.text) {
                 let message = format!("`{}` is a variable of the automaton already", taken.name.text);
                 return self.report_error(Code::DuplicateName, taken.name.span, message);
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks that no variable is read before it has a value, by a forward analysis from `INIT` of those that surely
-    /// have one.
-    fn check_values(&mut self, automaton: &Automaton) -> TxsRead<()> {
-        let known = surely_set(automaton);
-        for edge in &automaton.edges {
-            let Some(known) = known.get(&*edge.from.text) else { continue };
-            let read = read_by(edge);
-            let unset =
-                |var: &&VarDef| read.contains(&var.name.text) && !known.contains(var.name.text.as_str());
-            if let Some(var) = automaton.vars.iter().find(unset) {
-                let message = format!("variable `{}` may be read here before it has a value", var.name.text);
-                return self.report_error(Code::TxsNotRead, edge.span, message);
             }
         }
         Ok(())
@@ -282,6 +299,20 @@ impl StateNumbers {
             heading.channels.iter().map(|channel| channel.name.text.clone()).collect();
         Self { process_of: states.zip(heading.first + 1..).collect(), channels: channels.into() }
     }
+}
+
+/// Returns the variables that may be read before they have a value, by a forward analysis from `INIT` of those that
+/// surely have one.
+fn read_unset(automaton: &Automaton) -> BTreeSet<&str> {
+    let known = surely_set(automaton);
+    let mut unset = BTreeSet::new();
+    for edge in &automaton.edges {
+        let Some(known) = known.get(&*edge.from.text) else { continue };
+        let read = read_by(edge);
+        let names = automaton.vars.iter().map(|var| var.name.text.as_str());
+        unset.extend(names.filter(|name| read.contains(*name) && !known.contains(name)));
+    }
+    unset
 }
 
 /// Returns for every state that can be reached the variables that surely have a value there.

@@ -10,9 +10,11 @@ use ioxide_model::source::Span;
 use super::super::lexer::Lexeme;
 use super::super::tree::{
     BehaviourId, BehaviourKind, BehaviourTree, ChannelOffer, FormulaKind, FreeNames, OfferedOn, OfferedValue,
-    SyncChannels, TxsExpr, TxsOperator, add_name, add_names, names_around,
+    SyncChannels, TxsExpr, TxsOperator, VarDef, add_name, add_names, names_around,
 };
+use super::super::typing::ANY;
 use super::{MAX_BEHAVIOURS, TxsRead, TxsReader, without_taken};
+use crate::ast::Name;
 
 /// The greatest number of compositions in one row, each of which is one level of control. Chosen by feel, as for
 /// nesting.
@@ -237,7 +239,7 @@ impl TxsReader<'_> {
             if self.eat("?") {
                 values.push(OfferedValue::Take(self.var_def()?));
             } else if self.eat("!") {
-                values.push(OfferedValue::Give(self.parse_formula()?));
+                values.push(offered_value(self.parse_formula()?));
             } else {
                 return Ok(values);
             }
@@ -404,6 +406,18 @@ impl TxsReader<'_> {
             _ => {}
         }
         free
+    }
+}
+
+/// Returns the offer of `value`. An offer of any value takes whatever the other sides give, under a name that no text
+/// can mention.
+fn offered_value(value: TxsExpr) -> OfferedValue {
+    match value {
+        TxsExpr { kind: FormulaKind::Any, span } => {
+            let text = format!("{ANY}.{}", span.start);
+            OfferedValue::Take(VarDef { name: Name { text, span }, sort: None })
+        }
+        value => OfferedValue::Give(value),
     }
 }
 

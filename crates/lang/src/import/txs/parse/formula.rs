@@ -2,6 +2,7 @@
 
 use super::super::lexer::Lexeme;
 use super::super::tree::{FormulaKind, TxsExpr, TxsOperator, ValueBinding, VarDef};
+use super::super::typing::ANY;
 use super::{TxsRead, TxsReader};
 use crate::ast::Name;
 
@@ -77,6 +78,11 @@ impl TxsReader<'_> {
                 "IF" => self.choice_of_values()?,
                 "LET" => self.let_value()?,
                 "REGEX" => self.parse_regex()?,
+                ANY => {
+                    self.bump();
+                    self.spec.has_any = true;
+                    FormulaKind::Any
+                }
                 _ => self.parse_application()?,
             },
             _ => return self.report_expected("a value"),
