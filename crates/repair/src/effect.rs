@@ -18,6 +18,7 @@ use ioxide_testgen::conform::{
 };
 
 use crate::ProposalEffect;
+use crate::evaluate::judge_run;
 use crate::runs::DecodedRun;
 
 /// The number of product states of a comparison. Chosen by feel: small models are decided by far fewer.
@@ -58,7 +59,25 @@ pub(crate) fn effect_of(
 ) -> ProposalEffect {
     let (also_allows, allows_all) = first_new_trace(old, new, failing, solver, halt);
     let (now_forbids, forbids_all) = first_new_trace(new, old, &[], solver, halt);
-    ProposalEffect { also_allows, now_forbids, is_complete: allows_all && forbids_all }
+    let leaves_open = failing.iter().find_map(|run| opened_input(old, new, run, solver, halt));
+    ProposalEffect { also_allows, now_forbids, leaves_open, is_complete: allows_all && forbids_all }
+}
+
+/// Returns the input of `run` about which `new` says nothing, while `old` does.
+fn opened_input(
+    old: &Model,
+    new: &Model,
+    run: &DecodedRun<'_>,
+    solver: &mut dyn Solver,
+    halt: &Halt,
+) -> Option<String> {
+    let mut new = new.clone();
+    let at = judge_run(&mut new, solver, run, halt).ok()?.unspecified_at?;
+    if judge_run(&mut old.clone(), solver, run, halt).ok()?.unspecified_at == Some(at) {
+        return None;
+    }
+    let read = run.labels_for(&new).ok()?;
+    Some(read.trace.labels.get(at)?.show(&new.pool, &new.sts).to_string())
 }
 
 /// Returns a shortest trace that `imp` has, `spec` forbids and no run has shown; and whether the search came to an end.

@@ -23,6 +23,7 @@ mod runs;
 mod samples;
 mod scope;
 mod search;
+mod show;
 mod triage;
 
 use std::rc::Rc;
@@ -37,6 +38,7 @@ use thiserror::Error;
 pub use self::edit::{changed_files, unified_diff};
 pub use self::runs::{ReplayableRun, RunsOfRecord, runs_of_record};
 pub use self::search::find_repairs;
+pub use self::show::ChosenProposal;
 pub use self::triage::{TriageFact, triage};
 
 /// A model, and those of the places that may have errors which have them: what stands there, and what uses it, has no
@@ -115,6 +117,9 @@ pub struct ProposalEffect {
     pub also_allows: Option<Vec<String>>,
     /// A shortest trace that the edited model forbids and the old one allows; `None` likewise.
     pub now_forbids: Option<Vec<String>>,
+    /// The input of a failing run about which the edited model says nothing, while the old one does: whatever follows
+    /// is allowed, so that the run says nothing for the edit.
+    pub leaves_open: Option<String>,
     /// True if the comparison came to an end, so that a missing trace means that there is none.
     pub is_complete: bool,
 }

@@ -574,7 +574,7 @@ impl<'r> Search<'r> {
     /// Returns the first solutions that mean different things, with their effects.
     fn propose(&self, base: &Model, ranked: Vec<Solution>, solver: &mut dyn Solver) -> Vec<Proposal> {
         let mut chosen: Vec<Solution> = Vec::new();
-        for solution in ranked.into_iter().take(MAX_COMPARED) {
+        for solution in with_one_silent_first(ranked).into_iter().take(MAX_COMPARED) {
             if chosen.len() >= self.request.max_proposals {
                 break;
             }
@@ -603,6 +603,23 @@ impl<'r> Search<'r> {
     fn brief(&self, time: Duration) -> Halt {
         (self.request.halt_after)(time).either(&self.request.halt)
     }
+}
+
+/// Returns the solutions with those that leave an input of a failing run open at the end, but for the best of them: they
+/// explain every run alike, by saying nothing about it, and would crowd out those that say something.
+fn with_one_silent_first(ranked: Vec<Solution>) -> Vec<Solution> {
+    let (mut first, mut later) = (Vec::new(), Vec::new());
+    let mut has_silent = false;
+    for solution in ranked {
+        if solution.is_silent && has_silent {
+            later.push(solution);
+        } else {
+            has_silent |= solution.is_silent;
+            first.push(solution);
+        }
+    }
+    first.extend(later);
+    first
 }
 
 /// Returns where candidates can be written beside each other; `None` if that does not show in the switches of `model`.

@@ -1,7 +1,8 @@
 //! `ioxide repair`: small changes of a model that explain recorded runs.
 
+use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ioxide_args::{RepairArgs, SolverArgs};
@@ -12,7 +13,7 @@ use ioxide_repair::{
     runs_of_record,
 };
 use ioxide_smt::stack::{SolverConfig, build_stack};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};
@@ -33,6 +34,9 @@ pub fn run(args: &RepairArgs) -> Result<ExitStatus, CliError> {
     // Reports the errors of the model, if it has some.
     let (sources, _) = load::load_model(&args.model.file, &settings)?;
     let file = sources.find(&args.model.file).map_err(|_| CliError::usage("the model has no file"))?;
+    if let Some(chosen) = args.apply.and_then(|number| shown_before(args, number, &sources)) {
+        return apply(&chosen);
+    }
     let read = read_runs(&args.runs)?;
     let halt = limit::halt_within(&args.limit, DEFAULT_TIME);
     let search_time = halt.time_left().map(|left| left * SEARCH_SHARE / 100);
@@ -45,7 +49,7 @@ pub fn run(args: &RepairArgs) -> Result<ExitStatus, CliError> {
             file,
             load: &|sources, tentative| compile(sources, file, &settings, tentative),
             runs: &read.runs,
-            max_proposals: args.max.max(args.apply.unwrap_or(1)),
+            max_proposals: args.max,
             halt,
             search_time,
             halt_after: limit::brief,
@@ -54,12 +58,17 @@ pub fn run(args: &RepairArgs) -> Result<ExitStatus, CliError> {
     );
     let repairs = repairs.map_err(repair_error)?;
     if let Some(number) = args.apply {
-        return apply(&repairs, number, &sources);
+        return apply(&choose(&repairs, number, &sources)?);
+    }
+    if let Some(path) = list_path(&args.runs) {
+        let list = repairs.shown_list(&args.model.file, &sources).to_string();
+        // Without the list, `--apply` searches again.
+        let _ = write_whole(&path, FileReaders::Usual, |out| out.write_all(list.as_bytes()));
     }
     let status = if repairs.proposals.is_empty() { ExitStatus::Inconclusive } else { ExitStatus::Success };
     let mut out = io::stdout().lock();
     let told = if args.json {
-        writeln!(out, "{}", repairs_json(&repairs))
+        writeln!(out, "{}", repairs.to_json())
     } else {
         show_repairs(&mut out, &repairs, &read, args)
     };
@@ -164,27 +173,41 @@ fn repair_error(error: RepairError) -> CliError {
     }
 }
 
-/// Writes the edited texts of a proposal over the old ones.
-fn apply(repairs: &Repairs, number: usize, sources: &Sources) -> Result<ExitStatus, CliError> {
+/// Returns the proposal with this number.
+fn choose(repairs: &Repairs, number: usize, sources: &Sources) -> Result<ChosenProposal, CliError> {
     let chosen = number.checked_sub(1).and_then(|at| repairs.proposals.get(at));
-    let Some(proposal) = chosen else {
-        let n = repairs.proposals.len();
-        let (status, text) = match n {
+    chosen.map(|proposal| ChosenProposal::of(proposal, sources)).ok_or_else(|| {
+        let (status, text) = match repairs.proposals.len() {
             0 => (ExitStatus::Inconclusive, "no small change of the model explains the runs".to_owned()),
-            _ => (ExitStatus::Usage, format!("there is no proposal {number}: there are {n}")),
+            n => (ExitStatus::Usage, format!("there is no proposal {number}: there are {n}")),
         };
-        return Err(
-            CliError::new(status, text).help("without `--apply`, `ioxide repair` lists the proposals")
-        );
-    };
-    for file in changed_files(sources, &proposal.edited) {
-        let (name, text) = (&sources.file(file).name, &proposal.edited.file(file).text);
+        CliError::new(status, text).help("without `--apply`, `ioxide repair` lists the proposals")
+    })
+}
+
+/// Writes the new texts of a proposal over the old ones.
+fn apply(proposal: &ChosenProposal) -> Result<ExitStatus, CliError> {
+    for (name, text) in &proposal.files {
         write_whole(Path::new(name), FileReaders::Usual, |out| out.write_all(text.as_bytes()))
             .map_err(|error| write_error(name, &error))?;
         eprintln!("wrote {name}: {}", proposal.reason);
     }
     let mut out = io::stdout().lock();
     exit::status_after_output(ExitStatus::Success, write!(out, "{}", proposal.diff))
+}
+
+/// Returns the file for the list that was shown last: beside the first runs.
+fn list_path(runs: &[String]) -> Option<PathBuf> {
+    let first = Path::new(runs.first()?);
+    let folder = if first.is_dir() { Some(first) } else { first.parent() };
+    Some(folder?.join("repairs.json"))
+}
+
+/// Returns the proposal with this number of the list that was shown last for these runs, if the model has not changed
+/// since.
+fn shown_before(args: &RepairArgs, number: usize, sources: &Sources) -> Option<ChosenProposal> {
+    let list: Json = serde_json::from_slice(&fs::read(list_path(&args.runs)?).ok()?).ok()?;
+    ChosenProposal::of_list(&list, &args.model.file, number, sources)
 }
 
 fn show_repairs(
@@ -224,7 +247,7 @@ fn show_repairs(
         for line in proposal.diff.lines() {
             writeln!(out, "   {line}")?;
         }
-        for line in effect_lines(proposal) {
+        for line in proposal.effect_lines() {
             writeln!(out, "   {line}")?;
         }
     }
@@ -236,44 +259,4 @@ fn show_repairs(
         writeln!(out, "\n`ioxide repair {} {runs} --apply N` writes one of them", args.model.file)?;
     }
     Ok(())
-}
-
-/// The lines that say what a proposal allows and forbids beyond the runs.
-pub fn effect_lines(proposal: &Proposal) -> Vec<String> {
-    let effect = &proposal.effect;
-    let mut lines = Vec::new();
-    match &effect.also_allows {
-        Some(trace) => lines.push(format!("also allows, which no run has shown: {}", trace.join(" "))),
-        None if effect.is_complete => lines.push("allows nothing else that was not seen".to_owned()),
-        None => lines.push("not decided whether it allows anything else".to_owned()),
-    }
-    if let Some(trace) = &effect.now_forbids {
-        lines.push(format!("no longer allows: {}", trace.join(" ")));
-    }
-    lines
-}
-
-/// The proposals for programs.
-fn repairs_json(repairs: &Repairs) -> Json {
-    let proposals: Vec<Json> = repairs.proposals.iter().map(proposal_json).collect();
-    json!({
-        "version": 1,
-        "failing": repairs.failing,
-        "allowed": repairs.allowed,
-        "tried": repairs.tried,
-        "halted": repairs.halted.map(|halted| halted.to_string()),
-        "proposals": proposals,
-    })
-}
-
-/// Returns a proposal for programs.
-pub fn proposal_json(proposal: &Proposal) -> Json {
-    json!({
-        "diff": proposal.diff,
-        "edits": proposal.n_edits,
-        "reason": proposal.reason,
-        "also_allows": proposal.effect.also_allows,
-        "no_longer_allows": proposal.effect.now_forbids,
-        "compared": proposal.effect.is_complete,
-    })
 }

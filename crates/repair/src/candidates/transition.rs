@@ -170,8 +170,9 @@ impl Site<'_> {
         // it, a long list would make each of its conditions dearer still.
         let bits = 4.0 + choice_bits(conditions.len()) / 2.0;
         for (condition, extra) in conditions {
-            for rewrite in self.with_condition(&condition, bits + extra) {
-                let reason = format!("{}: only if `{condition}`", self.name);
+            // The first way makes the guard narrower, the second one wider.
+            for (rewrite, when) in self.with_condition(&condition, bits + extra).into_iter().zip(["only", "also"]) {
+                let reason = format!("{}: {when} if `{condition}`", self.name);
                 self.add(found, vec![rewrite], reason);
             }
         }

@@ -11,7 +11,7 @@ use ioxide_explorer::edit::{AnalysedText, FileError, ModelEditor, NoRepair, Text
 use ioxide_model::source::{FileId, Sources};
 use ioxide_repair::{Proposal, ReplayableRun, changed_files};
 
-use crate::commands::repair::{effect_lines, find_briefly};
+use crate::commands::repair::find_briefly;
 use crate::system::SystemUnderTest;
 use crate::{load, machine};
 
@@ -89,7 +89,7 @@ impl ModelEditor for FileEditor {
         let repair = |proposal: &Proposal| TextRepair {
             reason: proposal.reason.clone(),
             diff: proposal.diff.clone(),
-            effects: effect_lines(proposal),
+            effects: proposal.effect_lines(),
             text: proposal.edited.file(file).text.clone(),
         };
         let repairs: Vec<TextRepair> = found.proposals.iter().filter(is_here).map(repair).collect();

@@ -20,7 +20,7 @@ use ioxide_report::html::evidence::{ChangeView, EvidencePage};
 use ioxide_report::summary::Summary;
 use serde_json::{Value as Json, json};
 
-use crate::commands::repair::{effect_lines, find_briefly, proposal_json};
+use crate::commands::repair::find_briefly;
 use crate::record;
 use crate::record_folder::RecordFolder;
 
@@ -165,7 +165,7 @@ impl FailureEvidence {
         let fact = |fact: &TriageFact| json!({ "kind": fact.kind(), "text": fact.text() });
         let facts: Vec<Json> = self.facts.iter().map(fact).collect();
         let changes = self.changes.as_ref().map(|changes| {
-            let all: Vec<Json> = changes.proposals.iter().map(proposal_json).collect();
+            let all: Vec<Json> = changes.proposals.iter().map(Proposal::to_json).collect();
             json!({ "proposals": all, "complete": changes.is_complete })
         });
         json!({ "facts": facts, "changes": changes })
@@ -176,7 +176,7 @@ impl FailureEvidence {
         let view = |proposal: &Proposal| ChangeView {
             reason: proposal.reason.clone(),
             diff: proposal.diff.clone(),
-            effects: effect_lines(proposal),
+            effects: proposal.effect_lines(),
         };
         let proposals = self.changes.iter().flat_map(|changes| &changes.proposals);
         EvidencePage {
