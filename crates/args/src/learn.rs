@@ -91,7 +91,8 @@ pub struct LearnArgs {
     pub inputs_file: Option<String>,
     /// Also learns which values the system stores and compares: the model gets variables and guards.
     ///
-    /// Fields that are numbers or strings count as data. `--input NAME` chooses messages.
+    /// Fields that are numbers or strings count as data. `--input NAME` chooses messages, `--input 'pay(amount: 3)'`
+    /// gives a field a fixed value.
     #[arg(long, requires = "sut", conflicts_with_all = ["closed"])]
     pub data: bool,
     /// Also learns timeouts: which messages come without an input, and when. The model gets clocks.

@@ -130,6 +130,13 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
 }
 
 impl DataGate {
+    /// Returns whether some message is one of both inputs.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let may_agree = |(a, b): (&Option<Value>, &Option<Value>)| a.is_none() || b.is_none() || a == b;
+        self.gate == other.gate && self.fixed.iter().zip(&other.fixed).all(may_agree)
+    }
+
     /// Returns the message with the values of the fields that are no data.
     #[must_use]
     pub fn name(&self, model: &Model) -> String {
@@ -156,12 +163,13 @@ impl DataGate {
     }
 }
 
-/// Returns the kinds of the data fields of each input.
+/// Returns the kinds of the data fields of each input, without those that have a fixed value.
 #[must_use]
 pub fn field_kinds(model: &Model, gates: &[DataGate]) -> Vec<Vec<ValueKind>> {
     let of_gate = |gate: &DataGate| {
-        let fields = &model.sts.gates[gate.gate].fields;
-        fields.iter().filter_map(|&field| ValueKind::of_sort(model.pool.var_info(field).sort)).collect()
+        let fields = model.sts.gates[gate.gate].fields.iter().zip(&gate.fixed);
+        let open = fields.filter(|(_, fixed)| fixed.is_none()).map(|(&field, _)| field);
+        open.filter_map(|field| ValueKind::of_sort(model.pool.var_info(field).sort)).collect()
     };
     gates.iter().map(of_gate).collect()
 }

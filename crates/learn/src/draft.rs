@@ -19,7 +19,7 @@ use ioxide_model::term::Var;
 use thiserror::Error;
 
 use crate::messages::{Messages, NamedAnswers};
-use crate::naming::{NamedMove, identifier, machine_moves, state_names};
+use crate::naming::{NamedMove, machine_moves, name_part, state_names};
 use crate::origin::MachineOrigin;
 use crate::several::{AnswerWay, SeveralDraft};
 
@@ -240,7 +240,7 @@ impl OwedAnswers {
         }
         // The name of the message without the conditions on its fields; two messages of one name need two states.
         let message = said.split(" when ").next().and_then(|it| it.split(" { ").next()).unwrap_or(said);
-        let short = identifier(message).filter(|name| name.len() <= MAX_NAME);
+        let short = name_part(message).filter(|name| name.len() <= MAX_NAME);
         let wanted = short.map(|short| format!("owes_{short}_to_{after}"));
         // A name stays taken when `take_state` has moved the text of its state to the front.
         let is_free = |name: &String| self.names.values().all(|known| known != name);

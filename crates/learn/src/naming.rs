@@ -32,7 +32,7 @@ pub fn state_names(n_states: usize, arrows: &[NamedMove], output_names: &[String
         let alike = |output: OutputId| entered.iter().filter(|&&other| other == Some(output)).count();
         let suggested = entered[state]
             .filter(|&output| alike(output) == 1)
-            .and_then(|output| identifier(output_names.get(output.index())?));
+            .and_then(|output| name_part(output_names.get(output.index())?));
         suggested.map_or_else(|| format!("s{state}"), |name| format!("after_{name}"))
     };
     let mut names: Vec<String> = Vec::new();
@@ -51,9 +51,15 @@ fn entering_output(arrows: &[NamedMove], state: usize) -> Option<OutputId> {
     outputs.all(|output| output == first).then_some(first)
 }
 
-/// The letters of a message name, as an identifier; `None` if there are none.
+/// The letters of a message name, as an identifier; `None` if there are none, or a digit comes first.
 #[must_use]
 pub fn identifier(text: &str) -> Option<String> {
+    name_part(text).filter(|name| name.starts_with(|letter: char| letter.is_ascii_lowercase()))
+}
+
+/// The letters and digits of a message name, as a part of an identifier behind others; `None` if there are none.
+#[must_use]
+pub fn name_part(text: &str) -> Option<String> {
     let mut name = String::new();
     for letter in text.chars() {
         match letter {
@@ -64,5 +70,5 @@ pub fn identifier(text: &str) -> Option<String> {
         }
     }
     let name = name.trim_matches('_').to_owned();
-    name.starts_with(|letter: char| letter.is_ascii_lowercase()).then_some(name)
+    (!name.is_empty()).then_some(name)
 }

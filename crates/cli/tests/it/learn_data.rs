@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::program::{command as ioxide, expect as says, root};
+use crate::program::{command as ioxide, expect as says, expect_in as says_in, root};
 
 const LOGIN: &str = "examples/learn/login.iox";
 const AUCTION: &str = "examples/learn/auction.iox";
@@ -271,6 +271,118 @@ fn a_server_that_is_wrong_now_and_then_is_noticed_or_asked_twice() {
     let (json, model) = parts(&told);
     assert!(json["doubtful"].as_u64() > Some(0), "{json}");
     assert_eq!(parts(&tokens("", &["--out", &other], 0)).1, model);
+}
+
+/// A till: what it does with an amount is no comparison, and weights have limits.
+const TILL: &str = r#"import socketserver, sys
+
+class Session(socketserver.StreamRequestHandler):
+    def handle(self):
+        known = None
+        for line in self.rfile:
+            command, *values = line.decode().split()
+            answer = "REFUSED"
+            if command == "OPEN" and known is None:
+                known, answer = values[0], "OK"
+            elif command == "PAY" and values[0] == known:
+                answer = "PAID" if int(values[1]) % 2 == 0 else "CHANGE"
+            elif command == "WEIGH":
+                grams = int(values[0])
+                answer = "LIGHT" if grams < 250 else "NORMAL" if grams <= 4000 else "HEAVY"
+            self.wfile.write((answer + chr(10)).encode())
+
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+with Server(("127.0.0.1", int(sys.argv[1])), Session) as server:
+    server.serve_forever()
+"#;
+
+const TILL_PROJECT: &str = r#"[sut.till]
+kind = "text"
+address = "127.0.0.1:{port}"
+start = "exec python3 till.py {port}"
+ready = "tcp:127.0.0.1:{port}"
+reset = "reconnect"
+silence_ms = 2000
+[sut.till.inputs]
+open = "OPEN {id}"
+pay = "PAY {id} {amount}"
+weigh = "WEIGH {grams}"
+[sut.till.outputs]
+ok = 'OK'
+paid = 'PAID'
+change = 'CHANGE'
+refused = 'REFUSED'
+light = 'LIGHT'
+normal = 'NORMAL'
+heavy = 'HEAVY'
+"#;
+
+const TILL_MODEL: &str = "model Till {\n input open(id: int)\n input pay(id: int, amount: int)\n \
+    input weigh(grams: int)\n output ok\n output paid\n output change\n output refused\n output light\n \
+    output normal\n output heavy\n state any_state {\n }\n}\n";
+
+/// Learns the till, and returns what is told and the draft.
+#[track_caller]
+fn learned_till(more: &[&str], code: i32) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [("till.py", TILL), ("ioxide.toml", TILL_PROJECT), ("till.iox", TILL_MODEL)] {
+        fs::write(folder.path().join(name), text).expect("written");
+    }
+    let learn =
+        ["learn", "till.iox", "--sut", "till", "--one-answer", "--data", "--seed", "1", "--values", "2"];
+    let told = says_in(folder.path(), &[&learn[..], more, &["--out", "learned.iox"]].concat(), code);
+    let draft = fs::read_to_string(folder.path().join("learned.iox")).unwrap_or_default();
+    if code == 0 {
+        says_in(folder.path(), &["check", "learned.iox"], 0);
+        let run = ["test", "learned.iox", "--sut", "till", "--seed", "1", "--runs", "1", "--steps", "40"];
+        says_in(folder.path(), &run, 0);
+    }
+    told + &draft
+}
+
+/// One field of a live system is fixed, the other learned: how the till calculates with amounts does not matter then.
+#[test]
+fn one_field_is_fixed_and_the_others_are_learned() {
+    if !ioxide_test_support::has_program("python3") {
+        return;
+    }
+    let text = learned_till(&["--input", "open", "--input", "pay(amount: 4)"], 0);
+    assert!(text.contains("2 states with 1 variable"), "{text}");
+    assert!(text.contains("on pay(amount: 4) when id == kept_id -> owes_paid"), "{text}");
+    assert!(!text.contains("owes_change"), "{text}");
+    let two = ["--input", "open", "--input", "pay(amount: 4)", "--input", "pay(amount: 5)"];
+    let text = learned_till(&two, 0);
+    assert!(text.contains("on pay(amount: 5) when id == kept_id -> owes_change"), "{text}");
+    for (inputs, why) in [
+        (["pay", "pay(amount: 4)"], "have messages in common"),
+        (["open", "pay(price: 4)"], "has no field `price`"),
+        (["open", "pay(amount: much)"], "is not a value of type int"),
+        (["open", "paid"], "is no input message"),
+    ] {
+        let told = learned_till(&["--input", inputs[0], "--input", inputs[1]], 2);
+        assert!(told.contains(why), "{told}");
+    }
+}
+
+/// Limits that are named or found by halving have names in the draft, and two of them are a chain.
+#[test]
+fn limits_of_a_live_system_have_names() {
+    if !ioxide_test_support::has_program("python3") {
+        return;
+    }
+    let text = learned_till(&["--input", "weigh", "--constant", "4000"], 0);
+    for line in [
+        "const GRAMS_LIMIT_1 = 250",
+        "const GRAMS_LIMIT_2 = 4000",
+        "on weigh when grams < GRAMS_LIMIT_1 -> owes_light",
+        "on weigh when GRAMS_LIMIT_1 <= grams <= GRAMS_LIMIT_2 -> owes_normal",
+        "on weigh when grams > GRAMS_LIMIT_2 -> owes_heavy",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
 }
 
 /// Two tokens at a time: a new one is none of those that are still good.

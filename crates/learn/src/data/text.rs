@@ -6,12 +6,13 @@
 mod answer;
 mod picture;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_model::index::Idx;
 use ioxide_model::name::source_name;
+use ioxide_model::number::Int;
 use ioxide_model::value::Value;
 
 use super::made_values::MadeField;
@@ -51,8 +52,17 @@ impl LearnedText<'_> {
         let model = &self.messages.model;
         let variables = self.name_variables();
         let given = self.find_given_registers();
+        let mut text = head.write(model)?;
+        let limits = self.name_limits(&text);
         let (owing, said) = (OwedAnswers::default(), BTreeMap::new());
-        let mut writer = ModelTextWriter { text: self, variables: &variables, given: &given, owing, said };
+        let mut writer = ModelTextWriter {
+            text: self,
+            variables: &variables,
+            given: &given,
+            limits: &limits,
+            owing,
+            said,
+        };
         let states = self.name_states();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
@@ -63,7 +73,10 @@ impl LearnedText<'_> {
         for location in 0..self.machine.locations.len() {
             body.push_str(&writer.write_location(location, &states));
         }
-        let mut text = head.write(model)?;
+        for (at, name) in &limits {
+            let _ =
+                writeln!(text, "const {name} = {}", model.pool.show_value(&self.domain.constants()[*at].1));
+        }
         let mut all: Vec<Variable> = variables.iter().flatten().cloned().collect();
         all.extend(writer.said.into_iter().map(|(name, is_text)| (is_text, name)));
         all.sort_by(|a, b| a.1.cmp(&b.1));
@@ -89,6 +102,45 @@ impl LearnedText<'_> {
         };
         let outputs: Vec<String> = self.seen.shapes.iter().map(name).collect();
         state_names(self.machine.locations.len(), &arrows, &outputs)
+    }
+
+    /// Returns names for the numbers with which fields are compared by order, after the first field that is: a number
+    /// stands once in the text, and can be set from outside. Small ones are no limits of anybody, and are written as
+    /// they are. `declared` is the text before the states, whose names are taken.
+    fn name_limits(&self, declared: &str) -> BTreeMap<usize, String> {
+        let mut of_field: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        let mut named = BTreeSet::new();
+        let branches = self.machine.locations.iter().flat_map(|location| &location.branches);
+        for branch in branches {
+            for it in branch.guard.iter().filter(|it| is_limit(it)) {
+                let (Operand::Field(field), Operand::Constant(at)) = (it.left, it.right) else { continue };
+                let Some(name) = self.field_names(branch.gate).get(field).and_then(|name| identifier(name))
+                else {
+                    continue;
+                };
+                let is_small = matches!(
+                    self.domain.constants()[at].1.as_int().and_then(Int::to_i64),
+                    None | Some(-1..=1)
+                );
+                if !is_small && named.insert(at) {
+                    of_field.entry(name.to_ascii_uppercase()).or_default().insert(at);
+                }
+            }
+        }
+        let mut limits = BTreeMap::new();
+        for (field, constants) in of_field {
+            let is_alone = constants.len() == 1;
+            // Constants are sorted, so the numbers in the names are too.
+            for (number, at) in (1..).zip(constants) {
+                let mut name =
+                    if is_alone { format!("{field}_LIMIT") } else { format!("{field}_LIMIT_{number}") };
+                while declared.contains(&name) {
+                    name.push('_');
+                }
+                limits.insert(at, name);
+            }
+        }
+        limits
     }
 
     /// Returns the names of the data fields of an input.
@@ -213,9 +265,21 @@ struct ModelTextWriter<'w, 't> {
     variables: &'w [Vec<Variable>],
     /// The registers of each location that may hold values of inputs or constants.
     given: &'w [Vec<bool>],
+    /// The names of constants with which values are compared by order.
+    limits: &'w BTreeMap<usize, String>,
     owing: OwedAnswers,
     /// Variables for values of answers; true if they hold texts.
     said: BTreeMap<String, bool>,
+}
+
+/// Returns whether a comparison is by order.
+fn is_limit(it: &GuardComparison) -> bool {
+    it.relation.less != it.relation.greater
+}
+
+/// Returns whether the right side of a comparison by order is the lower one.
+fn is_lower(it: &GuardComparison) -> bool {
+    it.relation.greater
 }
 
 /// The effects of a branch under its guard: assignments, and the target state.
@@ -268,11 +332,7 @@ impl ModelTextWriter<'_, '_> {
         groups: &[(WrittenEffects, Vec<&GuardedBranch>)],
         at: usize,
     ) -> String {
-        let all = |branch: &GuardedBranch| {
-            let parts: Vec<String> =
-                branch.guard.iter().map(|it| self.write_comparison(location, gate, it)).collect();
-            parts.join(" && ")
-        };
+        let all = |branch: &GuardedBranch| self.write_conjunction(location, gate, &branch.guard);
         let mine = &groups[at].1;
         let others: Vec<&&GuardedBranch> = groups
             .iter()
@@ -285,21 +345,61 @@ impl ModelTextWriter<'_, '_> {
             ([only], _) => format!(" when {}", all(only)),
             (_, []) => String::new(),
             // Branches cover all values, so "not the other one" says the same as a long disjunction.
-            (_, [other]) => format!(" when !({})", all(other)),
+            (_, [other]) => match &other.guard[..] {
+                [only] => {
+                    let opposite = GuardComparison { relation: only.relation.not(), ..*only };
+                    format!(" when {}", self.write_comparison(location, gate, &opposite))
+                }
+                _ => format!(" when !({})", all(other)),
+            },
             (several, _) => {
-                let any: Vec<String> = several.iter().map(|branch| format!("({})", all(branch))).collect();
-                format!(" when {}", any.join(" || "))
+                let any = several.iter().map(|branch| match branch.guard.len() {
+                    1 => all(branch),
+                    _ => format!("({})", all(branch)),
+                });
+                format!(" when {}", any.collect::<Vec<_>>().join(" || "))
             }
         }
     }
 
+    /// Returns comparisons that must all hold. Two limits of one value are a chain: `LOW <= x < HIGH`.
+    fn write_conjunction(&self, location: usize, gate: InputId, guard: &[GuardComparison]) -> String {
+        let mut rest: Vec<&GuardComparison> = guard.iter().collect();
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            let first = rest.remove(0);
+            let is_other_limit = |it: &&GuardComparison| {
+                it.left == first.left && is_limit(first) && is_limit(it) && is_lower(it) != is_lower(first)
+            };
+            let Some(at) = rest.iter().position(is_other_limit) else {
+                parts.push(self.write_comparison(location, gate, first));
+                continue;
+            };
+            let other = rest.remove(at);
+            let (low, high) = if is_lower(first) { (first, other) } else { (other, first) };
+            let sign = |it: &GuardComparison| if it.relation.equal { "<=" } else { "<" };
+            let (below, above) =
+                (self.write_limit(location, gate, low.right), self.write_limit(location, gate, high.right));
+            let value = self.write_operand(location, gate, low.left);
+            parts.push(format!("{below} {} {value} {} {above}", sign(low), sign(high)));
+        }
+        parts.join(" && ")
+    }
+
     fn write_comparison(&self, location: usize, gate: InputId, it: &GuardComparison) -> String {
         let sign = it.relation.operator().unwrap_or("==");
-        format!(
-            "{} {sign} {}",
-            self.write_operand(location, gate, it.left),
+        let right = if is_limit(it) {
+            self.write_limit(location, gate, it.right)
+        } else {
             self.write_operand(location, gate, it.right)
-        )
+        };
+        format!("{} {sign} {right}", self.write_operand(location, gate, it.left))
+    }
+
+    /// Returns the value with which another is compared by order: a constant by its name.
+    fn write_limit(&self, location: usize, gate: InputId, operand: Operand) -> String {
+        let named = if let Operand::Constant(at) = operand { self.limits.get(&at) } else { None };
+        named.cloned().unwrap_or_else(|| self.write_operand(location, gate, operand))
     }
 
     fn write_operand(&self, location: usize, gate: InputId, operand: Operand) -> String {

@@ -73,7 +73,7 @@ impl ValueRelation {
     }
 
     /// Returns the relation that holds where this one does not.
-    fn not(self) -> Self {
+    pub(crate) fn not(self) -> Self {
         Self { less: !self.less, equal: !self.equal, greater: !self.greater }
     }
 

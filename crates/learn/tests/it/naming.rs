@@ -16,5 +16,11 @@ fn a_state_is_named_after_the_only_output_that_leads_to_it() {
 fn names_that_are_no_words_become_numbers() {
     let machine = Mealy::from_table(2, 1, 2, &[Some((1, 0)), Some((0, 1))]).unwrap();
     assert_eq!(state_names(2, &machine_moves(&machine), &["δ".into(), "7".into()]), ["start", "s1"]);
+    // Behind a word, digits are a part of a name.
+    assert_eq!(
+        state_names(2, &machine_moves(&machine), &["6A86".into(), "7".into()]),
+        ["start", "after_6a86"]
+    );
+    assert_eq!(identifier("6A86"), None);
     assert_eq!(identifier("-ERR no such key-"), Some("err_no_such_key".into()));
 }

@@ -325,6 +325,121 @@ fn a_system_that_stores_a_value_has_a_variable() {
     assert!(text.contains("on unlock when code == kept_code"), "{text}");
 }
 
+/// A till: one account is opened, and paid for; what it does with an amount is no comparison. Weights have limits.
+struct Till<'m> {
+    model: &'m Model,
+    known: Option<Value>,
+}
+
+impl MessageSystem for Till<'_> {
+    type Error = CopyLost;
+
+    fn reset(&mut self) -> Result<(), CopyLost> {
+        self.known = None;
+        Ok(())
+    }
+
+    fn send_input(&mut self, input: &Label) -> Result<Vec<Label>, CopyLost> {
+        let Label::Input(gate, values) = input else { return Err(CopyLost) };
+        let number = |value: &Value| value.as_int().and_then(ioxide_model::number::Int::to_i64).unwrap_or(0);
+        let answer = match &*self.model.sts.gates[*gate].name {
+            "open" if self.known.is_none() => {
+                self.known = Some(values[0].clone());
+                "done"
+            }
+            "pay" if self.known.as_ref() == Some(&values[0]) => {
+                if number(&values[1]) % 2 == 0 {
+                    "paid"
+                } else {
+                    "change"
+                }
+            }
+            "weigh" => match number(&values[0]) {
+                ..250 => "light",
+                250..=4000 => "normal",
+                _ => "heavy",
+            },
+            _ => "refused",
+        };
+        Ok(vec![output(self.model, answer, Vec::new())])
+    }
+}
+
+const TILL: &str = "model Till { input open(id: int) input pay(id: int, amount: int) input weigh(grams: int)
+    output done output paid output change output refused output light output normal output heavy
+    state s { on open -> s } }";
+
+/// Learns the till with these inputs, and returns the draft.
+fn learned_till(gates: &[(&str, &[Option<i64>])], theory: Theory, constants: &[i64]) -> String {
+    let model = load(TILL);
+    let gate = |(name, fixed): &(&str, &[Option<i64>])| DataGate {
+        gate: model.sts.gate_named(name).expect("declared"),
+        fixed: fixed.iter().map(|value| value.map(Value::int)).collect(),
+    };
+    let gates: Vec<DataGate> = gates.iter().map(gate).collect();
+    let messages = Messages { model, inputs: BTreeMap::new(), preamble: Vec::new() };
+    let test = DataExamination {
+        method: OracleSuites::Mixed.method_for(0, 0),
+        extra: 0,
+        values: 2,
+        walks: 20,
+        walk_length: 6,
+        seed: 1,
+    };
+    let start = StartAssumption {
+        theories: vec![theory],
+        constants: constants.iter().map(|&n| Value::int(n)).collect(),
+        made: Vec::new(),
+        words: Vec::new(),
+    };
+    let session = LearningSession {
+        system: &mut Till { model: &messages.model, known: None },
+        copies: None,
+        keeper: &mut Kept::default(),
+        watcher: &mut Watched::default(),
+        messages: &messages,
+        earlier: EarlierRuns::default(),
+    };
+    let lesson = session
+        .learn_values(ValuePlan { gates: &gates, start, test: &test, votes: None })
+        .expect("a machine");
+    let origin = MachineOrigin { source: "a till".into(), facts: lesson.facts(&messages.model) };
+    let head = DraftHead { origin: &origin, file: "till.iox", text: Some(TILL) };
+    lesson.text(&messages).write_model(&head).expect("a model")
+}
+
+/// One field has a fixed value, and the other is learned: that the till calculates with amounts does not matter.
+#[test]
+fn a_field_may_be_fixed() {
+    let gates: [(&str, &[Option<i64>]); 3] =
+        [("open", &[None]), ("pay", &[None, Some(4)]), ("pay", &[None, Some(5)])];
+    let text = learned_till(&gates, Theory::Equality, &[]);
+    for line in [
+        "on pay(amount: 4) when id == kept_id -> owes_paid",
+        "on pay(amount: 5) when id == kept_id -> owes_change",
+        "on pay(amount: 4) when id != kept_id -> owes_refused",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    load(&text);
+}
+
+/// The numbers with which values are compared have names, and two limits are a chain.
+#[test]
+fn limits_have_names() {
+    let text = learned_till(&[("weigh", &[None])], Theory::Order, &[250, 4000]);
+    for line in [
+        "const GRAMS_LIMIT_1 = 250",
+        "const GRAMS_LIMIT_2 = 4000",
+        "on weigh when grams < GRAMS_LIMIT_1 -> owes_light",
+        "on weigh when GRAMS_LIMIT_1 <= grams <= GRAMS_LIMIT_2 -> owes_normal",
+        "on weigh when grams > GRAMS_LIMIT_2 -> owes_heavy",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    load(&text);
+}
+
 /// A light that goes off by itself half a second after it was last switched on, in virtual time.
 struct Light<'m> {
     model: &'m Model,

@@ -1,5 +1,7 @@
 //! A register automaton as it is drawn while it is learned: locations with their variables, moves with guards.
 
+use std::collections::BTreeMap;
+
 use ioxide_fsm::mealy::InputId;
 use ioxide_model::index::Idx;
 
@@ -55,7 +57,16 @@ impl LearnedText<'_> {
         };
         let states = self.name_states().into_iter().zip(&variables).map(state).collect();
         let (owing, said) = (OwedAnswers::default(), Default::default());
-        let mut writer = ModelTextWriter { text: self, variables: &variables, given: &given, owing, said };
+        // A drawing declares no constants.
+        let limits = BTreeMap::new();
+        let mut writer = ModelTextWriter {
+            text: self,
+            variables: &variables,
+            given: &given,
+            limits: &limits,
+            owing,
+            said,
+        };
         let mut moves = Vec::new();
         for location in 0..self.machine.locations.len() {
             for gate in 0..self.gates.len() {

@@ -10,6 +10,7 @@ use ioxide_learn::register::place::Theory;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::value::Value;
+use ioxide_record::typed::{self, TypedMessage};
 
 use super::super::alphabet::print_left_out;
 use crate::exit::{CliError, ExitStatus};
@@ -45,56 +46,79 @@ pub fn refuse_arguments(args: &LearnArgs, model: &Model) -> Result<(), CliError>
     }
 }
 
-/// Refuses names of `--input` that are no input messages, and lists of inputs with values.
-fn refuse_inputs(args: &LearnArgs, model: &Model) -> Result<(), CliError> {
+/// Returns the inputs that `--input` names, each with the values that it fixes; refuses lists of inputs with values.
+fn parse_inputs(args: &LearnArgs, model: &Model) -> Result<Vec<TypedMessage>, CliError> {
     if args.inputs_file.is_some() {
         return Err(
             CliError::usage("`--data` does not go with `--inputs`").help("name messages with `--input`")
         );
     }
-    for name in &args.inputs {
-        let is_there =
-            model.sts.gates.iter().any(|gate| gate.kind == GateKind::Input && *gate.name == **name);
-        if !is_there {
-            return Err(CliError::usage(format!(
-                "`--input {name}`: with `--data`, the name of an input message"
-            )));
-        }
-    }
-    Ok(())
+    let read = |text: &String| {
+        let wrong = |why: String| {
+            CliError::usage(format!("`--input {text}`: {why}")).help(
+                "with `--data`, the name of an input message, and the fields whose value is fixed: `pay(amount: 3)`",
+            )
+        };
+        let message =
+            typed::read_message(&model.pool, &model.sts, text).map_err(|why| wrong(why.to_string()))?;
+        let is_input = model.sts.gates[message.gate].kind == GateKind::Input;
+        if is_input { Ok(message) } else { Err(wrong("this is no input message".to_owned())) }
+    };
+    args.inputs.iter().map(read).collect()
 }
 
 /// Returns the inputs: every message of `--input`, or all, once for each choice of values for the fields that are no
-/// data.
+/// data and that it leaves open.
 pub fn choose_gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, CliError> {
-    refuse_inputs(args, model)?;
-    let is_wanted = |gate: GateId| {
-        let name = &model.sts.gates[gate].name;
-        args.inputs.is_empty() || args.inputs.iter().any(|wanted| **wanted == **name)
-    };
+    let wanted = parse_inputs(args, model)?;
+    let is_wanted = |gate: GateId| wanted.is_empty() || wanted.iter().any(|message| message.gate == gate);
     let mut all = choose_all_inputs(model, |sort| ValueKind::of_sort(sort).is_some());
     all.left_out.retain(|(gate, _)| is_wanted(*gate));
     print_left_out(&all, model, "the others can be given with fixed values, without `--data`");
-    let mut gates = Vec::new();
+    let mut gates: Vec<DataGate> = Vec::new();
     for label in all.labels {
         let Label::Input(gate, values) = label else { continue };
-        if !is_wanted(gate) {
-            continue;
+        let own = wanted.iter().filter(|message| message.gate == gate).map(|message| message.values.clone());
+        let mut choices: Vec<Vec<Option<Value>>> = own.collect();
+        if wanted.is_empty() {
+            choices.push(vec![None; values.len()]);
         }
-        let sorts = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).sort);
-        let fixed = sorts
-            .zip(values)
-            .map(|(sort, value)| ValueKind::of_sort(sort).is_none().then_some(value))
-            .collect();
-        let one = DataGate { gate, fixed };
-        if !gates.contains(&one) {
-            gates.push(one);
+        for given in choices {
+            let one = data_gate(model, gate, given, &values);
+            if !gates.contains(&one) {
+                gates.push(one);
+            }
         }
     }
+    refuse_overlaps(model, &gates)?;
     if gates.is_empty() {
         Err(CliError::new(ExitStatus::Nothing, "the model has no input to learn with"))
     } else {
         Ok(gates)
+    }
+}
+
+/// Returns the input with the values that are `given`, and those of `values` for the other fields that are no data.
+fn data_gate(model: &Model, gate: GateId, given: Vec<Option<Value>>, values: &[Value]) -> DataGate {
+    let sorts = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).sort);
+    let fixed = sorts.zip(given).zip(values).map(|((sort, given), value)| {
+        given.or_else(|| ValueKind::of_sort(sort).is_none().then(|| value.clone()))
+    });
+    DataGate { gate, fixed: fixed.collect() }
+}
+
+/// Refuses two inputs that some message is one of both: an answer could not be told to belong to one of them.
+fn refuse_overlaps(model: &Model, gates: &[DataGate]) -> Result<(), CliError> {
+    let pairs =
+        gates.iter().enumerate().flat_map(|(at, one)| gates[..at].iter().map(move |other| (other, one)));
+    match pairs.into_iter().find(|(one, other)| one.overlaps(other)) {
+        None => Ok(()),
+        Some((one, other)) => {
+            let message =
+                format!("`{}` and `{}` have messages in common", one.name(model), other.name(model));
+            Err(CliError::usage(message)
+                .help("name the message once, or with values that exclude each other"))
+        }
     }
 }
 
