@@ -223,6 +223,6 @@ mod tests {
             assert!(error.contains(why), "{error}");
         }
         fs::write(&path, "{").unwrap();
-        assert!(RoundFeedback::read(&path).unwrap_err().to_string().contains("no feedback of a round"));
+        assert!(RoundFeedback::read(&path).unwrap_err().to_string().contains("not feedback of a round"));
     }
 }
