@@ -1,6 +1,7 @@
 //! The house rules that a program can check: layers, features, effects at the rim, docs, length, width, names.
 
 mod code;
+mod commands;
 mod docs;
 mod features;
 mod layers;
@@ -59,6 +60,7 @@ pub fn check(root: &Path) -> Vec<String> {
     complaints.extend(features::check(root));
     complaints.extend(rooms::check(root));
     complaints.extend(width::check(root));
+    complaints.extend(commands::check(root));
     let mut files = Vec::new();
     for folder in ["crates", "xtask"] {
         collect(&root.join(folder), &mut files);

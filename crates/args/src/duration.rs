@@ -33,7 +33,7 @@ pub enum UnreadableTime {
         /// True if the text could also have been `none`, as for a limit.
         or_none: bool,
     },
-    /// The text before the unit is no number above 0.
+    /// The text before the unit is not a number above 0.
     #[error("`{0}` is not a time above 0")]
     Number(String),
 }

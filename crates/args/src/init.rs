@@ -54,9 +54,9 @@ fn status(text: &str) -> Result<String, BadStatus> {
     }
 }
 
-/// A text that is no status.
+/// A text that is not a status.
 #[derive(Debug, Error)]
-#[error("write a status such as 404, or 4xx for all that begin so")]
+#[error("write a status such as 404, or 4xx for all statuses that begin with 4")]
 struct BadStatus;
 
 /// The kind of the system of a new project.

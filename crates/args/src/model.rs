@@ -71,7 +71,7 @@ fn read_warning_code(text: &str) -> Result<Code, String> {
             Err(format!("`{text}` is an error, not a warning"))
         }
         Some(code) => Ok(code),
-        None => Err(format!("there is no code `{text}`; `ioxide explain --list` has all")),
+        None => Err(format!("there is no code `{text}`; `ioxide explain --list` lists all codes")),
     }
 }
 

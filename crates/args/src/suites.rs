@@ -185,7 +185,7 @@ fn parse_suite(
         words.push(model.into());
     }
     let CliArgs { command: CliCommand::Test(mut args) } = strict(command, &words)? else {
-        unreachable!("the words are those of `test`")
+        unreachable!("the arguments are those of `ioxide test`")
     };
     args.suite = (!suite.name.is_empty()).then(|| suite.name.clone());
     if let (Some(report), true) = (&args.report, is_one_of_several && suite.option("report").is_none()) {

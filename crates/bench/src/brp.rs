@@ -2,7 +2,7 @@
 //!
 //! *Paper*: the purposes of switch coverage, longest first, input data drawn uniformly from six
 //! values (the domain the paper's figure for the sixth mutant fits best). *Default*: what
-//! `ioxide test` does. Silence is no input or output and is not counted. Both know nothing of the
+//! `ioxide test` does. Silence is not an input or output and is not counted. Both know nothing of the
 //! mutants; every seed is a campaign of its own, and means are over all of them.
 
 mod shuffle;

@@ -136,7 +136,7 @@ fn drive(dir: &Path, units: u64) -> Result<Json, CliError> {
     let begun = Instant::now();
     let mut drive =
         CampaignDrive::open(dir, &manifest, config, Vec::new()).map_err(|error| refused(&error))?;
-    drive.want(&UnitSet::range(0, units), None);
+    drive.request_units(&UnitSet::range(0, units), None);
     let mut engine = IdleEngine { manifest, ended: Vec::new() };
     let driven = drive.run(&mut engine, &mut NoObserver).map_err(|error| refused(&error))?;
     let seconds = begun.elapsed().as_secs_f64();
@@ -217,7 +217,7 @@ fn simulated_json(name: &str, cluster: &Cluster, told: &Simulated) -> Json {
     json!({
         "faults": name, "machines": cluster.machines, "seconds": told.seconds, "ideal_seconds": told.ideal_seconds,
         "driver_load": told.driver_load, "batches": told.batches, "deaths": told.deaths, "done": told.tally.done,
-        "aside": told.aside, "twice": told.twice,
+        "aside": told.quarantined, "twice": told.twice,
     })
 }
 
@@ -270,7 +270,7 @@ fn show_campaign(
             told.batches,
             told.deaths,
             told.tally.done,
-            told.aside.len(),
+            told.quarantined.len(),
             told.twice
         )?;
     }

@@ -102,7 +102,7 @@ fn run_all(trials: &[LiveTrial]) -> Result<Vec<TrialFigures>, CliError> {
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..JOBS).map(|_| scope.spawn(work)).collect();
-        let broken = || CliError::new(ExitStatus::Internal, "a worker thread broke off");
+        let broken = || CliError::new(ExitStatus::Internal, "a worker thread panicked");
         workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| Err(broken())))
     })?;
     let (found, ..) = found.into_inner().unwrap_or_else(PoisonError::into_inner);

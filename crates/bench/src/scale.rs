@@ -87,7 +87,7 @@ fn measure(args: &BenchArgs, (chunks, max_rn): (u32, u32)) -> Result<ScaleRow, C
         ));
     }
     let mut tally = SolverTally::default();
-    solver.tally(&mut tally);
+    solver.add_to_tally(&mut tally);
     let tree = tree_nodes(&exploration, 2 * chunks + 2 * max_rn + 2);
     Ok(ScaleRow { chunks, max_rn, exploration, tree, seconds, tally })
 }

@@ -191,7 +191,7 @@ impl<'a> TruthLab<'a> {
         };
         thread::scope(|scope| {
             let workers: Vec<_> = (0..JOBS.min(trials.len())).map(|_| scope.spawn(work)).collect();
-            let broken = || CliError::new(ExitStatus::Internal, "a worker thread broke off");
+            let broken = || CliError::new(ExitStatus::Internal, "a worker thread panicked");
             let ended: Vec<_> =
                 workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect();
             ended.into_iter().collect()

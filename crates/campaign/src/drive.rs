@@ -26,7 +26,9 @@ use crate::engine::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, last_word
 use crate::leases::Leases;
 use crate::part::{EndOfPart, MANIFEST, Manifest, PartError, UNITS};
 use crate::scan::{ScannedPart, parts_in, scan};
-use crate::schedule::{BatchEnd, BatchReport, CampaignTally, Schedule, ScheduleConfig, SetAside, UnitBatch};
+use crate::schedule::{
+    BatchEnd, BatchReport, CampaignTally, QuarantinedUnit, Schedule, ScheduleConfig, UnitBatch,
+};
 use crate::units::UnitSet;
 
 /// The longest single wait for a worker. Chosen by feel: an interrupt is noticed this late at most.
@@ -81,7 +83,7 @@ pub enum DriveError {
         said: String,
     },
     /// Too many batches in a row completed no unit.
-    #[error("the last {batches} batches did nothing; the last worker: {said}")]
+    #[error("the last {batches} batches completed no unit; the last worker wrote: {said}")]
     InVain {
         /// The number of these batches.
         batches: u64,
@@ -129,7 +131,7 @@ pub struct CampaignDrive {
     feedback: Option<PathBuf>,
     /// The unit after which no unit is wanted; `None` for no such limit.
     last: Option<u64>,
-    begun: Instant,
+    started_at: Instant,
     journal: File,
     out: BTreeMap<u64, SentBatch>,
     in_vain: u64,
@@ -151,8 +153,8 @@ struct SentBatch {
 pub struct CampaignEnd {
     /// The tally at the end.
     pub tally: CampaignTally,
-    /// The units that were set aside.
-    pub aside: BTreeMap<u64, SetAside>,
+    /// The units that were quarantined.
+    pub quarantined: BTreeMap<u64, QuarantinedUnit>,
     /// True if the observer stopped it.
     pub is_stopped: bool,
     /// The unit after which no unit was wanted; `None` if all were.
@@ -204,7 +206,7 @@ impl CampaignDrive {
             tried,
             feedback: None,
             last: None,
-            begun: Instant::now(),
+            started_at: Instant::now(),
             journal,
             out: BTreeMap::new(),
             in_vain: 0,
@@ -214,9 +216,9 @@ impl CampaignDrive {
     }
 
     /// Asks for these units too; `feedback` is the file with the feedback of their round.
-    pub fn want(&mut self, units: &UnitSet, feedback: Option<PathBuf>) {
+    pub fn request_units(&mut self, units: &UnitSet, feedback: Option<PathBuf>) {
         self.feedback = feedback;
-        self.schedule.want(units);
+        self.schedule.request_units(units);
         self.tried.iter().for_each(|(&unit, (tries, why))| self.schedule.remember(unit, *tries, why));
     }
 
@@ -256,7 +258,7 @@ impl CampaignDrive {
         self.schedule.stop_after(unit);
     }
 
-    /// Sends batches until all units that are wanted are done or set aside, or the observer stops it.
+    /// Sends batches until all units that are wanted are done or quarantined, or the observer stops it.
     ///
     /// # Errors
     /// If the engine fails, the directory cannot be used, or workers complete nothing; what was done is in the parts.
@@ -265,10 +267,10 @@ impl CampaignDrive {
         engine: &mut dyn CampaignEngine,
         watch: &mut dyn CampaignObserver,
     ) -> Result<CampaignEnd, DriveError> {
-        let begun = self.begun;
+        let started_at = self.started_at;
         let mut stopped: Option<Instant> = None;
         let ended = loop {
-            match watch.progress(&self.schedule.tally(), begun.elapsed()) {
+            match watch.progress(&self.schedule.tally(), started_at.elapsed()) {
                 ObserverRequest::Stop if stopped.is_none() => {
                     self.schedule.stop();
                     engine.stop();
@@ -282,7 +284,7 @@ impl CampaignDrive {
                 break Ok(());
             }
             if stopped.is_none() {
-                self.fill_workers(engine, begun.elapsed())?;
+                self.fill_workers(engine, started_at.elapsed())?;
             }
             if self.schedule.is_over() || stopped.is_some() && self.out.is_empty() {
                 break Ok(());
@@ -292,8 +294,9 @@ impl CampaignDrive {
                 std::thread::sleep(MAX_WORKER_WAIT / 4);
             }
             let ended = engine.poll(MAX_WORKER_WAIT)?;
-            let taken =
-                ended.into_iter().try_for_each(|(id, end)| self.take_part(id, end, watch, begun.elapsed()));
+            let taken = ended
+                .into_iter()
+                .try_for_each(|(id, end)| self.take_part(id, end, watch, started_at.elapsed()));
             if taken.is_err() {
                 engine.kill();
                 break taken;
@@ -302,10 +305,10 @@ impl CampaignDrive {
         ended?;
         Ok(CampaignEnd {
             tally: self.schedule.tally(),
-            aside: self.schedule.aside().clone(),
+            quarantined: self.schedule.quarantined().clone(),
             is_stopped: stopped.is_some() || self.schedule.is_stopped(),
             last: self.last,
-            elapsed: begun.elapsed(),
+            elapsed: started_at.elapsed(),
         })
     }
 
@@ -388,10 +391,10 @@ impl CampaignDrive {
         let told = self.schedule.end_batch(id, &report, now);
         self.twice += told.twice;
         told.blamed.iter().try_for_each(|(unit, why)| self.record_failed_try(*unit, why))?;
-        // Batches in a row without a unit mean that workers cannot work at all, unless units were set aside: then it is
-        // these units that fail.
+        // Batches in a row without a unit mean that workers cannot work at all, unless units were quarantined: then it
+        // is these units that fail.
         self.in_vain = if done.is_empty() { self.in_vain + 1 } else { 0 };
-        if self.in_vain >= MAX_IDLE_BATCHES * self.workers.max(2) && self.schedule.aside().is_empty() {
+        if self.in_vain >= MAX_IDLE_BATCHES * self.workers.max(2) && self.schedule.quarantined().is_empty() {
             return Err(DriveError::InVain { batches: self.in_vain, said: said() });
         }
         part.into_iter().for_each(|part| self.follow_observer(watch, &part));
@@ -432,10 +435,10 @@ fn part_number(folder: &Path) -> u64 {
 /// Waits, for a bounded time, for the worker of a driver that was killed: its standard input was closed, so it ends
 /// soon.
 fn wait_for_orphan(part: &Path) {
-    let begun = Instant::now();
+    let started_at = Instant::now();
     while let Ok(file) = File::open(part.join(UNITS))
         && let Err(TryLockError::WouldBlock) = file.try_lock()
-        && begun.elapsed() < WORKER_EXIT_GRACE
+        && started_at.elapsed() < WORKER_EXIT_GRACE
     {
         std::thread::sleep(MAX_WORKER_WAIT);
     }

@@ -35,7 +35,7 @@ pub enum GatherError {
     #[error("`{}` has no part of a campaign", .0.display())]
     Nothing(PathBuf),
     /// A part is of another plan, or its round began with other feedback.
-    #[error("`{}` is foreign to `{}`: {differs}", dir.display(), first.display())]
+    #[error("`{}` does not belong with `{}`: {differs}", dir.display(), first.display())]
     Foreign {
         /// The part.
         dir: PathBuf,

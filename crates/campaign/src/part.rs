@@ -139,7 +139,7 @@ pub enum PartError {
         error: io::Error,
     },
     /// The manifest is missing, cannot be read, or is of another format or version.
-    #[error("`{}` is no part of a campaign: {why}", dir.display())]
+    #[error("`{}` is not a part of a campaign: {why}", dir.display())]
     NotAPart {
         /// The directory.
         dir: PathBuf,
@@ -147,7 +147,7 @@ pub enum PartError {
         why: String,
     },
     /// A file is not the feedback of a round, or is of another version.
-    #[error("`{}` is no feedback of a round: {why}", path.display())]
+    #[error("`{}` is not feedback of a round: {why}", path.display())]
     NotFeedback {
         /// The file.
         path: PathBuf,
@@ -192,7 +192,7 @@ pub struct PartWriter {
     pub before: UnitSet,
     done: u64,
     pending: Vec<u8>,
-    begun: Instant,
+    started_at: Instant,
 }
 
 /// The reason why a part is over.
@@ -252,7 +252,7 @@ impl PartWriter {
         file.set_len(end).map_err(PartError::at_path(&path))?;
         let mut out = BufWriter::new(file);
         out.seek(SeekFrom::End(0)).map_err(PartError::at_path(&path))?;
-        Ok(Self { path, out, done: before.len(), before, pending: Vec::new(), begun: Instant::now() })
+        Ok(Self { path, out, done: before.len(), before, pending: Vec::new(), started_at: Instant::now() })
     }
 
     /// Writes that a unit begins: if this stays its last line, the unit was under way when the part broke off.
@@ -318,7 +318,7 @@ impl PartWriter {
     /// # Errors
     /// If it cannot be written.
     pub fn end_part(mut self, why: EndOfPart) -> Result<(), PartError> {
-        let seconds = self.begun.elapsed().as_secs_f64();
+        let seconds = self.started_at.elapsed().as_secs_f64();
         let line = format!("{{\"end\":{},\"why\":\"{}\",\"seconds\":{seconds:.6}}}\n", self.done, why.word());
         let written = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush());
         written.and_then(|()| self.out.get_ref().sync_all()).map_err(PartError::at_path(&self.path))

@@ -25,7 +25,7 @@ pub struct CampaignRecipe {
     /// The time that a batch should take, such as `30s`; [`DEFAULT_BATCH_TIME`] if it is not given.
     #[serde(default)]
     pub batch: Option<String>,
-    /// The number of failed tries after which a unit is set aside.
+    /// The number of failed tries after which a unit is quarantined.
     #[serde(default = "default_tries")]
     pub tries: u32,
     /// The time after which the campaign stops, whatever is left.
@@ -100,7 +100,7 @@ pub struct SlurmRecipe {
     pub program: Option<String>,
 }
 
-/// The default of `tries`: a unit that kills its worker three times is set aside.
+/// The default of `tries`: a unit that kills its worker three times is quarantined.
 fn default_tries() -> u32 {
     3
 }

@@ -152,7 +152,7 @@ mod tests {
             model: "m".into(),
             tool: "t".into(),
             units: UnitNames::Listed(["a", "b", "c", "d"].map(str::to_owned).to_vec()),
-            rounds: UnitRounds::dealt(2),
+            rounds: UnitRounds::alternate(2),
             system: None,
         }
     }

@@ -27,33 +27,33 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitRounds {
     count: u64,
-    deal: DealOrder,
+    order: UnitOrder,
 }
 
 /// The order in which units are dealt to rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DealOrder {
+enum UnitOrder {
     /// Every round does the same again, with what is known by then: the units of a round follow each other.
     Repeated,
     /// Every unit is done in one round: the n-th in round n, then from the first round on again.
-    Dealt,
+    Alternating,
 }
 
 impl UnitRounds {
     /// A single round with all units.
-    pub const ONE: Self = Self { count: 1, deal: DealOrder::Repeated };
+    pub const ONE: Self = Self { count: 1, order: UnitOrder::Repeated };
 
     /// `count` rounds that do the same again; at least one.
     #[must_use]
     pub fn repeat(count: u64) -> Self {
-        Self { count: count.max(1), deal: DealOrder::Repeated }
+        Self { count: count.max(1), order: UnitOrder::Repeated }
     }
 
     /// `count` rounds, at least one, to which units are dealt in turn, so that units close to each other in the plan,
     /// which are alike, are in different rounds.
     #[must_use]
-    pub fn dealt(count: u64) -> Self {
-        Self { count: count.max(1), deal: DealOrder::Dealt }
+    pub fn alternate(count: u64) -> Self {
+        Self { count: count.max(1), order: UnitOrder::Alternating }
     }
 
     /// Returns the number of rounds.
@@ -65,21 +65,21 @@ impl UnitRounds {
     /// The round of `unit`, from 0, in a plan of `units`.
     #[must_use]
     pub fn round_of(self, unit: u64, units: u64) -> u64 {
-        match self.deal {
-            DealOrder::Repeated => unit / (units / self.count).max(1),
-            DealOrder::Dealt => unit % self.count,
+        match self.order {
+            UnitOrder::Repeated => unit / (units / self.count).max(1),
+            UnitOrder::Alternating => unit % self.count,
         }
     }
 
     /// The units of `round`, from 0, in a plan of `units`.
     #[must_use]
     pub fn units(self, round: u64, units: u64) -> UnitSet {
-        match self.deal {
-            DealOrder::Repeated => {
+        match self.order {
+            UnitOrder::Repeated => {
                 let each = units / self.count;
                 UnitSet::range(round * each, (round + 1) * each)
             }
-            DealOrder::Dealt => {
+            UnitOrder::Alternating => {
                 let step = usize::try_from(self.count).unwrap_or(usize::MAX);
                 (round..units).step_by(step).collect()
             }
@@ -176,7 +176,7 @@ mod tests {
         fn every_unit_is_of_one_round(count in 1u64..9, each in 0u64..40, more in 0u64..9) {
             for (rounds, units) in [
                 (UnitRounds::repeat(count), each * count),
-                (UnitRounds::dealt(count), each * count + more),
+                (UnitRounds::alternate(count), each * count + more),
             ] {
                 let mut all = UnitSet::new();
                 for round in 0..count {
@@ -223,6 +223,6 @@ mod tests {
             assert!(error.contains(why), "{error}");
         }
         fs::write(&path, "{").unwrap();
-        assert!(RoundFeedback::read(&path).unwrap_err().to_string().contains("no feedback of a round"));
+        assert!(RoundFeedback::read(&path).unwrap_err().to_string().contains("not feedback of a round"));
     }
 }

@@ -124,7 +124,7 @@ pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
             }
             PartLine::Done(unit, has_failed) => {
                 if scanned.under_way.take() != Some(unit) {
-                    return Err(damaged("a unit is done that had not begun"));
+                    return Err(damaged("a unit is finished that was never started"));
                 }
                 let end = at + line.len() as u64;
                 scanned.spans.push(UnitSpan { unit, start: begun, len: end - begun });
@@ -141,7 +141,7 @@ pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
             PartLine::End(why, worked) => (scanned.end, scanned.worked) = (Some(why), worked),
             PartLine::Told if scanned.under_way.is_some() => (),
             PartLine::Told => return Err(damaged("it belongs to no unit")),
-            PartLine::Wrong => return Err(damaged("it is no line of a part")),
+            PartLine::Wrong => return Err(damaged("it is not a line of a part")),
         }
         at += line.len() as u64;
     }
@@ -225,7 +225,7 @@ pub fn unit_text(file: &mut File, dir: &Path, span: UnitSpan) -> Result<UnitText
     file.seek(SeekFrom::Start(span.start))
         .and_then(|_| file.read_exact(&mut bytes))
         .map_err(PartError::at_path(&path))?;
-    let text = String::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
+    let text = String::from_utf8(bytes).map_err(|_| damaged("it is not text"))?;
     let mut lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
     let last = lines.pop().ok_or_else(|| damaged("it has no result"))?;
     let last: Json = serde_json::from_str(&last).map_err(|error| damaged(&error.to_string()))?;

@@ -4,12 +4,12 @@
 //! end, so that all workers end at the same time (guided self-scheduling). A worker reports the time it was at work;
 //! what its batch took besides (a queue, a start) is its cost, and a batch is made to take at least a few times as
 //! long. A unit that was under way when its worker died is tried again, alone; if it is not known which it was, the
-//! batch is halved until it is. A unit whose workers die [`ScheduleConfig::tries`] times is set aside.
+//! batch is halved until it is. A unit whose workers die [`ScheduleConfig::tries`] times is quarantined.
 //!
 //! Time is a parameter, so that [`simulate`](crate::simulate) can run the same rules on machines that do not exist.
 //!
-//! *Promises.* Every unit that is wanted is done, open, running or set aside, and exactly one of these. A unit that is
-//! not wanted any more never goes out again, also where it comes back from a batch that was running.
+//! *Promises.* Every unit that is wanted is done, open, running or quarantined, and exactly one of these. A unit that
+//! is not wanted any more never goes out again, also where it comes back from a batch that was running.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub struct ScheduleConfig {
     pub workers: usize,
     /// The time that a batch should take.
     pub batch: Duration,
-    /// The number of failed tries after which a unit is set aside.
+    /// The number of failed tries after which a unit is quarantined.
     pub tries: u32,
 }
 
@@ -89,7 +89,7 @@ pub struct BatchBlame {
 
 /// The reason why a unit is not tried any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetAside {
+pub struct QuarantinedUnit {
     /// The number of failed tries.
     pub tries: u32,
     /// The cause of the last failure.
@@ -106,7 +106,7 @@ pub struct CampaignTally {
     /// Units that wait, suspects included.
     pub open: u64,
     /// Units that are not tried any more.
-    pub aside: u64,
+    pub quarantined: u64,
     /// Units that went out again after a batch that ended badly, each time counted.
     pub retried: u64,
     /// Batches that ended badly.
@@ -122,7 +122,7 @@ pub struct Schedule {
     suspects: VecDeque<(UnitSet, u32)>,
     running: BTreeMap<u64, (UnitBatch, Duration)>,
     done: UnitSet,
-    aside: BTreeMap<u64, SetAside>,
+    quarantined: BTreeMap<u64, QuarantinedUnit>,
     /// The first unit that is not wanted any more, with all after it; `None` if all are wanted.
     unwanted: Option<u64>,
     /// For each unit the number of failed tries.
@@ -150,7 +150,7 @@ impl Schedule {
             suspects: VecDeque::new(),
             running: BTreeMap::new(),
             done,
-            aside: BTreeMap::new(),
+            quarantined: BTreeMap::new(),
             unwanted: None,
             tries: BTreeMap::new(),
             unit_seconds: None,
@@ -162,10 +162,10 @@ impl Schedule {
         }
     }
 
-    /// Adds units to those that are wanted; those that are done or set aside are not done again, and those after a stop
-    /// stay unwanted.
-    pub fn want(&mut self, units: &UnitSet) {
-        let is_new = |unit: &u64| !self.done.contains(*unit) && !self.aside.contains_key(unit);
+    /// Adds units to those that are wanted; those that are done or quarantined are not done again, and those after a
+    /// stop stay unwanted.
+    pub fn request_units(&mut self, units: &UnitSet) {
+        let is_new = |unit: &u64| !self.done.contains(*unit) && !self.quarantined.contains_key(unit);
         let new: UnitSet = units.iter().filter(is_new).collect();
         self.reopen(&new);
     }
@@ -200,7 +200,7 @@ impl Schedule {
         }
         self.tries.insert(unit, tries);
         if tries >= self.config.tries {
-            self.aside.insert(unit, SetAside { tries, why: why.to_owned() });
+            self.quarantined.insert(unit, QuarantinedUnit { tries, why: why.to_owned() });
         } else {
             self.suspect(&UnitSet::range(unit, unit + 1), tries);
         }
@@ -294,7 +294,8 @@ impl Schedule {
         culprit
     }
 
-    /// Counts a failed try of a unit that waits nowhere; it goes out again alone or is set aside, if it is wanted.
+    /// Counts a failed try of a unit that waits nowhere; it goes out again alone or is quarantined, if it is
+    /// wanted.
     fn blame(&mut self, unit: u64, why: &str) {
         let tries = self.tries.entry(unit).or_default();
         *tries += 1;
@@ -303,7 +304,7 @@ impl Schedule {
             return;
         }
         if tries >= self.config.tries {
-            self.aside.insert(unit, SetAside { tries, why: why.to_owned() });
+            self.quarantined.insert(unit, QuarantinedUnit { tries, why: why.to_owned() });
         } else {
             self.suspect(&UnitSet::range(unit, unit + 1), tries);
         }
@@ -347,8 +348,8 @@ impl Schedule {
 
     /// The units that are not tried any more.
     #[must_use]
-    pub const fn aside(&self) -> &BTreeMap<u64, SetAside> {
-        &self.aside
+    pub const fn quarantined(&self) -> &BTreeMap<u64, QuarantinedUnit> {
+        &self.quarantined
     }
 
     /// Returns the number of failed tries of a unit.
@@ -365,7 +366,7 @@ impl Schedule {
             done: self.done.len(),
             running: self.running.values().map(|(batch, _)| batch.units.len()).sum(),
             open: self.open.len() + suspects,
-            aside: self.aside.len() as u64,
+            quarantined: self.quarantined.len() as u64,
             retried: self.retried,
             failed: self.failed,
         }

@@ -59,8 +59,8 @@ pub struct Simulated {
     pub tally: CampaignTally,
     /// Units whose result came twice.
     pub twice: u64,
-    /// The units that were set aside.
-    pub aside: Vec<u64>,
+    /// The units that were quarantined.
+    pub quarantined: Vec<u64>,
 }
 
 /// An event: its time in nanoseconds, its number, the machine.
@@ -157,7 +157,7 @@ impl<'c> Simulation<'c> {
             deaths: self.deaths,
             tally: self.schedule.tally(),
             twice: self.twice,
-            aside: self.schedule.aside().keys().copied().collect(),
+            quarantined: self.schedule.quarantined().keys().copied().collect(),
         }
     }
 
@@ -297,8 +297,8 @@ mod tests {
             let faulty = Cluster { seed, is_shared, life_seconds, killers: killers.clone(), ..cluster() };
             let told = simulate(&faulty);
             assert_eq!(told.twice, 0);
-            assert_eq!(told.tally.done + told.tally.aside, 5_000, "{told:?}");
-            assert!(killers.iter().all(|unit| told.aside.contains(unit)), "{told:?}");
+            assert_eq!(told.tally.done + told.tally.quarantined, 5_000, "{told:?}");
+            assert!(killers.iter().all(|unit| told.quarantined.contains(unit)), "{told:?}");
             assert!(told.deaths > 6, "{told:?}");
         }
     }

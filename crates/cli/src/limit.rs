@@ -18,7 +18,7 @@ use crate::interrupt::{self, STOP};
 use crate::progress::ProgressLine;
 
 /// The limit where none is given. Chosen by feel.
-const DEFAULT: Duration = Duration::from_secs(600);
+const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// The time after the deadline that work has to end by itself before it is interrupted. Chosen by feel.
 const DEADLINE_GRACE: Duration = Duration::from_millis(500);
@@ -47,7 +47,7 @@ pub fn set_limit(limit: Option<TimeLimit>) {
 
 /// The deadline of this command; Ctrl-C counts too from now on.
 pub fn halt(args: &LimitArgs) -> Halt {
-    halt_within(args, DEFAULT)
+    halt_within(args, DEFAULT_TIME_LIMIT)
 }
 
 /// Returns the deadline of this command, with `default` where `--time-limit` is not given.
@@ -115,7 +115,7 @@ pub fn reading<T>(work: impl FnOnce() -> T) -> T {
     let at = match GIVEN.get().copied().flatten() {
         Some(TimeLimit::Within(limit)) => START.get_or_init(Instant::now).checked_add(limit),
         Some(TimeLimit::Unlimited) => None,
-        None => Instant::now().checked_add(DEFAULT),
+        None => Instant::now().checked_add(DEFAULT_TIME_LIMIT),
     };
     run_within(&Halt::new(DeadlineSignal { at }), work)
 }
@@ -184,7 +184,7 @@ pub fn halted_status(halt: &Halt, otherwise: ExitStatus) -> ExitStatus {
 /// Returns the remark on results that are not complete.
 pub fn partial(halted: Halted) -> String {
     match halted {
-        Halted::Time => "partial: the time limit was reached; raise --time-limit to go on longer".to_owned(),
+        Halted::Time => "partial: the time limit was reached; raise --time-limit to continue".to_owned(),
         Halted::Interrupted => "partial: interrupted".to_owned(),
     }
 }

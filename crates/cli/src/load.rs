@@ -69,7 +69,7 @@ fn read_part(path: &str) -> Result<String, UnreadableFile> {
     if fs::metadata(path).map_err(UnreadableFile::File)?.is_file() {
         read_text(path)
     } else {
-        Err(UnreadableFile::File(io::Error::other("it is no regular file")))
+        Err(UnreadableFile::File(io::Error::other("it is not a regular file")))
     }
 }
 
@@ -175,7 +175,7 @@ fn compile_with(sources: &Sources, file: FileId, set: &[String], options: LoadOp
     let seen = channels.into_iter().try_fold(sound, |model, text| {
         let channel = ioxide_lang::channel(text);
         let seen = channel.and_then(|it| model.map(|model| ioxide_lang::through(&model, &it)).transpose());
-        seen.map_err(|wrong| format!("`--through '{text}'` cannot be: {}", wrong.0))
+        seen.map_err(|wrong| format!("`--through '{text}'` does not fit this model: {}", wrong.0))
     });
     let model = seen.unwrap_or_else(|message| {
         diagnostics.push(bad_setting(file, message));
@@ -196,7 +196,7 @@ fn seen_through(model: Model, set: &[String]) -> Result<Model, CliError> {
         let channel = ioxide_lang::channel(text);
         let seen = channel.and_then(|channel| limit::reading(|| ioxide_lang::through(&model, &channel)));
         seen.map_err(|wrong| {
-            CliError::usage(format!("`--through '{text}'` cannot be: {}", wrong.0))
+            CliError::usage(format!("`--through '{text}'` does not fit this model: {}", wrong.0))
                 .help("a channel is such as `fifo(capacity: 4)` or `bag(capacity: 2, may_lose: true)`")
         })
     })

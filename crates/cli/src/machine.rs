@@ -59,7 +59,7 @@ impl NamedMachine {
                 let status = limit::halted_status(&request.halt, ExitStatus::Inconclusive);
                 CliError::new(status, format!("`{path}` is not flattened: {reason}")).help(reason.help())
             }
-            _ => CliError::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
+            _ => CliError::new(ExitStatus::Model, format!("`{path}` is not a finite machine: {reason}"))
                 .help(reason.help()),
         })?;
         let source = Messages { model, inputs: flat.inputs, preamble: flat.preamble };

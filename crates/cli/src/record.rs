@@ -63,7 +63,7 @@ pub fn each_event(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) ->
         RecordReadError::Told(error) => error.into(),
     })?;
     if is_cut {
-        eprintln!("note: the record breaks off in its last line; everything before it is used");
+        eprintln!("note: the last line of the record is incomplete and was ignored");
     }
     Ok(is_cut)
 }

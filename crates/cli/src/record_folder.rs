@@ -107,14 +107,14 @@ impl RecordFolder {
     }
 
     /// Notes that the record is incomplete, and warns at the first time.
-    pub fn lacks(&self, why: &str) {
-        lacks(&self.trouble, &self.record, why);
+    pub fn mark_incomplete(&self, why: &str) {
+        mark_incomplete(&self.trouble, &self.record, why);
     }
 
     /// Returns the reason why the record is not complete, if it is not; a record that is gone is not.
     pub fn trouble(&self) -> Option<&str> {
         if !self.record.exists() {
-            self.lacks("it was deleted or moved");
+            self.mark_incomplete("it was deleted or moved");
         }
         self.trouble.get().map(String::as_str)
     }
@@ -145,7 +145,7 @@ fn private(path: &Path) -> io::Result<File> {
 }
 
 /// Notes and prints the first trouble only: the rest follows from it.
-fn lacks(trouble: &OnceLock<String>, record: &Path, why: &str) {
+fn mark_incomplete(trouble: &OnceLock<String>, record: &Path, why: &str) {
     if trouble.set(why.to_owned()).is_ok() {
         eprintln!("warning: the record `{}` is incomplete: {why}", record.display());
     }
@@ -190,7 +190,7 @@ impl Reporter for RecordReporter {
         if self.trouble.get().is_none()
             && let Err(error) = self.tell(event)
         {
-            lacks(&self.trouble, &self.record, &error.to_string());
+            mark_incomplete(&self.trouble, &self.record, &error.to_string());
         }
         Ok(())
     }

@@ -132,7 +132,7 @@ impl CampaignSession<'_> {
                 scope.spawn(move || work(worker, tester).inspect_err(|_| shared.stop()))
             };
             let workers: Vec<_> = testers.into_iter().enumerate().map(start).collect();
-            let broken = || CliError::new(ExitStatus::Internal, "a worker thread broke off");
+            let broken = || CliError::new(ExitStatus::Internal, "a worker thread panicked");
             workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect()
         });
         let outcome = shared.finish(&spec.sts)?;

@@ -179,9 +179,11 @@ fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {
     let before = if before > 0 { format!(", {before} of them before") } else { String::new() };
     match end {
         EndOfPart::All => format!("all {asked} units are done{before}"),
-        EndOfPart::Failure => "ended with a failing unit; `ioxide merge` shows it".to_owned(),
-        EndOfPart::Stopped => "stopped; the same command continues".to_owned(),
-        EndOfPart::Trouble => "ended for trouble with the system; the same command tries again".to_owned(),
+        EndOfPart::Failure => "stopped at a failing unit; `ioxide merge` shows it".to_owned(),
+        EndOfPart::Stopped => "stopped; run the same command to continue".to_owned(),
+        EndOfPart::Trouble => {
+            "stopped because the system could not be tested; run the same command to try again".to_owned()
+        }
     }
 }
 

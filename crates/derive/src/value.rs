@@ -59,7 +59,7 @@ fn declaration(item: &DeriveInput) -> Result<(TokenStream, Vec<Type>)> {
             let cases = quote!([#(#cases),*].join(", "));
             Ok((quote!(::std::format!("enum {} {{ {} }}", #name, #cases)), sorts))
         }
-        Data::Union(_) => Err(Error::new_spanned(&item.ident, "a union is no value of a model")),
+        Data::Union(_) => Err(Error::new_spanned(&item.ident, "a union is not a value of a model")),
     }
 }
 

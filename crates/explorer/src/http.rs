@@ -150,12 +150,12 @@ fn parse_head(head: &str) -> Result<ExplorerRequest, BadRequest> {
         return Err(malformed());
     };
     if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
-        return Err(bad_request(505, "only HTTP/1.1 is spoken here"));
+        return Err(bad_request(505, "only HTTP/1.1 is supported"));
     }
     let method = match method {
         "GET" => HttpMethod::Get,
         "POST" => HttpMethod::Post,
-        _ => return Err(bad_request(405, "only GET and POST are spoken here")),
+        _ => return Err(bad_request(405, "only GET and POST are supported")),
     };
     if !target.starts_with('/') || target.bytes().any(|byte| !byte.is_ascii_graphic()) {
         return Err(malformed());
@@ -194,7 +194,7 @@ fn read_body(
             let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
             let length = if is_number { length.parse().unwrap_or(usize::MAX) } else { usize::MAX };
             if !is_number {
-                return Err(bad_request(400, "the Content-Length is no number"));
+                return Err(bad_request(400, "the Content-Length is not a number"));
             }
             length
         }

@@ -113,7 +113,7 @@ pub(crate) struct BoardState {
     version: u64,
     pub(crate) subject: LearningSubject,
     pub(crate) phase: LearningPhase,
-    begun: Instant,
+    started_at: Instant,
     ended: Option<Instant>,
     /// The instant at which the suite or the walks began.
     phase_begun: Instant,
@@ -141,7 +141,7 @@ impl LearningBoard {
             version: 0,
             subject,
             phase: LearningPhase::Asking,
-            begun: now,
+            started_at: now,
             ended: None,
             phase_begun: now,
             hypotheses: 0,
@@ -317,7 +317,7 @@ fn begins_activity(before: LearningPhase, now: LearningPhase) -> bool {
 impl BoardState {
     /// Returns the time learning has taken so far, or took.
     pub(crate) fn elapsed(&self) -> Duration {
-        self.ended.unwrap_or_else(Instant::now).saturating_duration_since(self.begun)
+        self.ended.unwrap_or_else(Instant::now).saturating_duration_since(self.started_at)
     }
 
     /// Returns the time the remaining tests or walks will take at the speed so far, if they find no counterexample;
@@ -339,7 +339,7 @@ impl BoardState {
         }
         let (since, before) = match self.samples.front() {
             Some(&sample) if self.ended.is_none() => sample,
-            _ => (self.begun, 0),
+            _ => (self.started_at, 0),
         };
         self.samples.push_back((now, symbols));
         let seconds = now.saturating_duration_since(since).as_secs_f64();

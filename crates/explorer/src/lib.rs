@@ -167,7 +167,11 @@ impl ServedPage for Explorer {
         routes::answer_route(self, path, request)
     }
 
-    fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)> {
+    fn wait_for_update(
+        &self,
+        seen: Option<u64>,
+        patience: Duration,
+    ) -> Option<(u64, serde_json::Result<String>)> {
         let (version, view) = self.live.wait_for_change(seen, patience)?;
         Some((version, serde_json::to_string(&view)))
     }

@@ -234,7 +234,7 @@ impl LiveCampaign {
 
     fn run_campaign(self: Arc<Self>, model: &Model, request: &CampaignRequest) {
         let Some(launcher) = &self.launcher else { return };
-        let mut end = LiveEnd { live: &self, message: Some("the campaign broke off".to_owned()) };
+        let mut end = LiveEnd { live: &self, message: Some("the campaign ended unexpectedly".to_owned()) };
         let mut reporter = LiveWatcher { live: &self, may_hold: launcher.may_hold(&model.sts) };
         end.message = launcher.launch(model, request, &mut reporter).err().map(|why| why.to_string());
     }

@@ -31,7 +31,7 @@ pub(crate) struct PendingPermit {
 }
 
 /// The permit of a client that may send its request, until it is dropped.
-pub(crate) struct GuestPermit(Arc<AtomicUsize>);
+pub(crate) struct RequestPermit(Arc<AtomicUsize>);
 
 impl PendingConnections {
     /// Admits a stranger; if there are too many, the one that has waited longest loses its connection.
@@ -51,8 +51,8 @@ impl PendingConnections {
     }
 
     /// Returns a permit for a client; `None` if all are taken.
-    pub(crate) fn take_guest_slot(&self) -> Option<GuestPermit> {
-        let slot = GuestPermit(Arc::clone(&self.guests));
+    pub(crate) fn take_guest_slot(&self) -> Option<RequestPermit> {
+        let slot = RequestPermit(Arc::clone(&self.guests));
         // The slot counts itself out again if there is no room.
         (self.guests.fetch_add(1, Ordering::SeqCst) < MAX_GUESTS).then_some(slot)
     }
@@ -68,7 +68,7 @@ impl Drop for PendingPermit {
     }
 }
 
-impl Drop for GuestPermit {
+impl Drop for RequestPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -103,7 +103,7 @@ mod tests {
     fn guests_are_counted_in_and_out() {
         let pending = PendingConnections::default();
         for _ in 0..3 {
-            let guests: Vec<GuestPermit> =
+            let guests: Vec<RequestPermit> =
                 (0..MAX_GUESTS).filter_map(|_| pending.take_guest_slot()).collect();
             assert_eq!(guests.len(), MAX_GUESTS);
             assert!(pending.take_guest_slot().is_none());

@@ -157,16 +157,17 @@ impl Recording {
     /// Where there are too many, failing runs take precedence.
     pub fn from_events<'e>(name: impl Into<String>, events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut collector = RunCollector::default();
-        let mut shelf = RunShelf { recording: Self { name: name.into(), ..Self::default() }, n_spare: 0 };
+        let mut builder =
+            RecordingBuilder { recording: Self { name: name.into(), ..Self::default() }, n_spare: 0 };
         for event in events {
             if let Some(run) = collector.add_event(event) {
-                shelf.put_run(run, &mut collector);
+                builder.add_run(run, &mut collector);
             }
         }
         for run in std::mem::take(&mut collector.open) {
-            shelf.put_run(run, &mut collector);
+            builder.add_run(run, &mut collector);
         }
-        let mut recording = shelf.recording;
+        let mut recording = builder.recording;
         recording.runs.sort_by_key(|run| run.started.run);
         recording
     }
@@ -184,15 +185,15 @@ impl Recording {
 }
 
 /// A record in the making.
-struct RunShelf {
+struct RecordingBuilder {
     recording: Recording,
     /// The number of runs at the front among which are all that may give way to failing ones.
     n_spare: usize,
 }
 
-impl RunShelf {
+impl RecordingBuilder {
     /// Keeps a run; a failing one for which there is no room takes the place of the last that did not fail.
-    fn put_run(&mut self, run: RecordedRun, collector: &mut RunCollector) {
+    fn add_run(&mut self, run: RecordedRun, collector: &mut RunCollector) {
         match self.recording.keep_run(run) {
             Ok(()) => self.n_spare = self.recording.runs.len(),
             Err(run) if run.has_failed() => match self.spare_passing_run() {

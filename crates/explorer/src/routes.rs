@@ -74,7 +74,7 @@ pub(crate) fn answer_route(explorer: &Explorer, path: &str, request: &ExplorerRe
             with_body(request, |wanted| control_campaign(explorer, act, &wanted))
         }
         (HttpMethod::Get, ["api", "walk" | "values" | "witness"] | ["api", "live" | "source", _]) => {
-            ExplorerResponse::refusal(405, "this is asked with POST")
+            ExplorerResponse::refusal(405, "use POST for this address")
         }
         _ => ExplorerResponse::refusal(404, "there is nothing here"),
     })
@@ -158,7 +158,7 @@ struct LiveQuery {
     pace_ms: Option<u64>,
 }
 
-/// A seed that is no number of 64 bits.
+/// A seed that is not a number of 64 bits.
 struct BadSeed;
 
 fn parse_seed(told: &serde_json::Value) -> Result<u64, BadSeed> {

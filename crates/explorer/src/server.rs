@@ -35,7 +35,11 @@ pub trait ServedPage: Send + Sync {
 
     /// Returns the version and the state of the page, as JSON, as soon as it differs from version `seen`; `None` if it
     /// does not within `patience`.
-    fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)>;
+    fn wait_for_update(
+        &self,
+        seen: Option<u64>,
+        patience: Duration,
+    ) -> Option<(u64, serde_json::Result<String>)>;
 
     /// Ends any activity of the page, since no further requests will come.
     fn close(&self);
@@ -198,7 +202,7 @@ fn stream_events(mut stream: &TcpStream, page: &dyn ServedPage, ended: &AtomicBo
     while !ended.load(Ordering::SeqCst) {
         // Two seconds: that long after a client went away its thread may still wait. No reason for the number
         // is recorded.
-        let text = match page.news(seen, Duration::from_secs(2)) {
+        let text = match page.wait_for_update(seen, Duration::from_secs(2)) {
             Some((version, view)) => {
                 seen = Some(version);
                 format!("data: {}\n\n", view?)

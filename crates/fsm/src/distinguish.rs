@@ -43,9 +43,9 @@ const STEPS_PER_WORD: f64 = 2.0;
 const STEPS_PER_PAIR: f64 = 5.0;
 /// The greatest number of steps for each word, where the pairs would ask for more.
 const MAX_STEPS_PER_WORD: f64 = 9.0;
-/// The least number of steps of a search.
+/// The least number of steps of a search. Chosen by feel.
 const MIN_EFFORT: f64 = 1_200.0;
-/// The greatest number of steps of a search.
+/// The greatest number of steps of a search. Chosen by feel: it bounds the time for large machines.
 const MAX_EFFORT: f64 = 1_000_000.0;
 
 /// The cost of words in a suite, by which this module chooses between them.

@@ -96,7 +96,7 @@ impl SuiteMethod {
     }
 }
 
-/// A name that is no method.
+/// A name that is not a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownMethod;
 

@@ -74,7 +74,7 @@ impl CarriedFields {
     }
 
     /// Returns the positions of the carried fields of an input; none if its operations cannot wait for a value.
-    pub(crate) fn of(&self, input: GateId) -> &[usize] {
+    pub(crate) fn slots_of(&self, input: GateId) -> &[usize] {
         self.by_input.get(&input).map_or(&[], Vec::as_slice)
     }
 

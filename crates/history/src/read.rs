@@ -40,17 +40,17 @@ pub struct HistoryReadError {
 /// The reason why a line is not an event of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReadProblem {
-    /// The line is no JSON of the expected form.
+    /// The line is not JSON of the expected form.
     #[error("{0}")]
     Json(String),
     /// The version of the format is not known.
-    #[error("format version {0} is not known; this program reads version {known}", known = FORMAT_VERSION)]
+    #[error("format version {0} is not supported (supported: {known})", known = FORMAT_VERSION)]
     Version(u64),
     /// A line has none or several of `call`, `return`, `open`, `void`.
     #[error("a line has exactly one of `call`, `return`, `open` and `void`")]
     NoEvent,
     /// A message with its fields in it has fields beside it as well.
-    #[error("the fields of the message stand both in it and beside it")]
+    #[error("the fields of the message are given both in it and beside it")]
     TwiceArgs,
     /// An instant is before one of an earlier line.
     #[error("this instant, {at}, is before an earlier one, {latest}; sort the lines by `at`")]
@@ -67,7 +67,7 @@ pub enum ReadProblem {
     #[error("the event has no `:{0}`")]
     MissingKey(&'static str),
     /// The type of an event is not known.
-    #[error("`:{0}` is no type of event; there is :invoke, :ok, :fail and :info")]
+    #[error("`:{0}` is not a type of event; there is :invoke, :ok, :fail and :info")]
     EventType(String),
     /// The mapping has no operation of this name.
     #[error("operation `{0}` is not in the table [history] of the project file")]

@@ -187,7 +187,7 @@ impl SequentialModel {
     /// operations can be placed before it is known which of them is which.
     #[must_use]
     pub fn carried_fields(&self, input: GateId) -> &[usize] {
-        self.carried.of(input)
+        self.carried.slots_of(input)
     }
 
     /// Returns whether an operation with these messages never changes the state, whatever the state and the values.

@@ -21,10 +21,10 @@ const FIRST: i64 = -6_148_914_691_236_517_206;
 /// token.
 const COUNT: i64 = 1 << 32;
 
-/// The beginning of texts that are tokens: a character that is no text.
+/// The beginning of texts that are tokens: a character that is not text.
 const MARK: char = '\u{10ffff}';
 
-/// The greatest number of carried fields of an operation.
+/// The greatest number of carried fields of an operation. Chosen by feel.
 pub(crate) const MAX_FIELDS: usize = 8;
 
 /// Returns token `number` for the carried field `field`; `None` for a sort that carries none.

@@ -86,7 +86,7 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
     }
 }
 
-/// Returns the message of a panic, or "without a word" if its payload is no text.
+/// Returns the message of a panic, or "without a word" if its payload is not text.
 pub(crate) fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a word".into())

@@ -213,10 +213,10 @@ fn verdict(
     Ok(CheckPassed { runs: counts.total(), steps: outcome.steps, inconclusive: counts.inconclusive, never })
 }
 
-/// The error of an environment variable that is no number, or too large a one: a check without it would not be the one
-/// that was asked for.
+/// The error of an environment variable that is not a number, or too large a one: a check without it would not be the
+/// one that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{name}={text}` is no number, or too large")]
+#[error("`{name}={text}` is not a number, or too large")]
 pub(crate) struct BadVariable {
     name: &'static str,
     text: String,
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(number::<u64>("IOXIDE_SEED", ""), Ok(None));
         for text in ["seven", "-1", "1e3", "99999999999999999999"] {
             let bad = number::<u64>("IOXIDE_SEED", text).expect_err("it is no seed");
-            assert_eq!(bad.to_string(), format!("`IOXIDE_SEED={text}` is no number, or too large"));
+            assert_eq!(bad.to_string(), format!("`IOXIDE_SEED={text}` is not a number, or too large"));
         }
     }
 }

@@ -142,8 +142,8 @@ impl<'i> GivenInput<'i> {
 
     /// The number in a field.
     ///
-    /// If there is no such field, it is no integer, or its number has more than 64 bits, the call of the system ends
-    /// here and the check fails without a verdict; see [`get`](Self::get) for larger numbers.
+    /// If there is no such field, it is not an integer, or its number has more than 64 bits, the call of the system
+    /// ends here and the check fails without a verdict; see [`get`](Self::get) for larger numbers.
     #[must_use]
     #[track_caller]
     pub fn int(&self, field: &str) -> i64 {
@@ -152,33 +152,33 @@ impl<'i> GivenInput<'i> {
                 Ok(number) => number,
                 Err(_) => self.refuse(field, "it has more than 64 bits"),
             },
-            _ => self.refuse(field, "it is no integer"),
+            _ => self.refuse(field, "it is not an integer"),
         }
     }
 
     /// The text in a field.
     ///
-    /// If there is no such field, or it is no string, the call of the system ends here and the check fails without a
+    /// If there is no such field, or it is not a string, the call of the system ends here and the check fails without a
     /// verdict.
     #[must_use]
     #[track_caller]
     pub fn str(&self, field: &str) -> &'i str {
         match self.needed(field) {
             Value::Str(text) => text,
-            _ => self.refuse(field, "it is no string"),
+            _ => self.refuse(field, "it is not a string"),
         }
     }
 
     /// The truth in a field.
     ///
-    /// If there is no such field, or it is no truth value, the call of the system ends here and the check fails without
-    /// a verdict.
+    /// If there is no such field, or it is not a truth value, the call of the system ends here and the check fails
+    /// without a verdict.
     #[must_use]
     #[track_caller]
     pub fn bool(&self, field: &str) -> bool {
         match self.needed(field) {
             Value::Bool(truth) => *truth,
-            _ => self.refuse(field, "it is no truth value"),
+            _ => self.refuse(field, "it is not a truth value"),
         }
     }
 }

@@ -64,7 +64,7 @@ pub(crate) enum NoTester {
     NoCompleteSuite(NoCompleteSuite),
     #[error("nothing to run: no mutant of the model can be killed")]
     NothingKilled,
-    #[error("the model has clocks, and the tester `{0}` knows no time")]
+    #[error("the model has clocks, and the tester `{0}` does not support time")]
     NoTime(TesterSpec),
     #[error("`{file}`: {reason}")]
     File { file: String, reason: String },

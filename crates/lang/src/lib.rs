@@ -197,6 +197,18 @@ fn options_as_text(options: &LoadOptions, name: &str) -> Option<LoadOptions> {
     Some(LoadOptions::with_overrides(options.overrides.iter().cloned().chain(texts).collect()))
 }
 
+/// Returns whether files called `name` are in the language of ioxide, which has a formatter and can be edited.
+#[must_use]
+pub fn is_iox(name: &str) -> bool {
+    extension(name) == Some("iox")
+}
+
+/// Returns whether files called `name` are in the language of TorXakis.
+#[must_use]
+pub fn is_torxakis(name: &str) -> bool {
+    extension(name) == Some("txs")
+}
+
 /// Returns whether files called `name` are models, of a kind that [`load`] reads.
 #[must_use]
 pub fn is_model(name: &str) -> bool {

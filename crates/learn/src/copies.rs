@@ -26,7 +26,7 @@ pub trait WorkerQuestion: Clone + Send {
     /// Puts the question to the system, from its initial state.
     ///
     /// # Errors
-    /// If the system cannot be asked.
+    /// If the system cannot be queried.
     fn ask_system<E: From<CopyLost>>(
         &self,
         system: &mut dyn MessageSystem<Error = E>,

@@ -52,7 +52,7 @@ pub struct ValuePlan<'p> {
 
 /// A machine with values that was learned.
 #[derive(Debug)]
-pub struct ValueLesson {
+pub struct ValueResult {
     /// The machine as the learner has it, with its guarantee.
     pub learned: DataLearned,
     /// The machine with guards.
@@ -73,12 +73,12 @@ pub struct ValueLesson {
     pub n_doubtful: usize,
 }
 
-impl ValueLesson {
+impl ValueResult {
     /// Returns the machine as it is written and drawn.
     #[must_use]
     pub fn text<'t>(&'t self, messages: &'t Messages) -> LearnedText<'t> {
         let PointPlan { gates, domain } = &*self.plan;
-        LearnedText { machine: &self.machine, domain, gates, seen: &self.seen, messages }
+        LearnedText { machine: &self.machine, domain, gates, seen_answers: &self.seen, messages }
     }
 }
 
@@ -86,9 +86,9 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
     /// Learns how the system stores and compares values.
     ///
     /// # Errors
-    /// If the system cannot be asked or contradicts itself, or answers as no machine does that stores and compares
+    /// If the system cannot be queried or contradicts itself, or answers as no machine does that stores and compares
     /// values.
-    pub fn learn_values(self, plan: ValuePlan<'_>) -> Result<ValueLesson, SessionError<E>> {
+    pub fn learn_values(self, plan: ValuePlan<'_>) -> Result<ValueResult, SessionError<E>> {
         let Self { system, copies, keeper, watcher, messages, earlier } = self;
         let ValuePlan { gates, start, test, votes } = plan;
         let queue: QuestionQueue<DataQuestion> = QuestionQueue::default();
@@ -109,7 +109,7 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
             let ValueSystem { theories, constants, made, effort, votes_held, n_doubtful, .. } = class;
             let assumptions = StartAssumption { theories, constants, made, words: learned.surprises.clone() };
             let (votes, is_voted) = (votes_held, votes.is_some());
-            let lesson = ValueLesson {
+            let result = ValueResult {
                 learned,
                 machine,
                 plan,
@@ -121,10 +121,10 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
                 n_doubtful,
             };
             if watcher.wants_details() {
-                let drawing = lesson.text(messages).draw(lesson.learned.hypotheses);
+                let drawing = result.text(messages).draw(result.learned.hypotheses);
                 watcher.notify(LearningEvent::Drawn(drawing));
             }
-            Ok(lesson)
+            Ok(result)
         })
     }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use ioxide_fsm::mealy::{MachineNames, Mealy};
 use ioxide_model::index::Idx;
 
-use crate::learner::LearnerSurprise;
+use crate::learner::UnexpectedAnswer;
 use crate::naming::{NamedMove, machine_moves, state_names};
 use crate::several::{AnswerWay, SeveralDraft};
 
@@ -102,7 +102,7 @@ fn number_states(names: Vec<String>) -> Vec<DrawnState> {
 
 /// Returns the counterexample that refuted a machine.
 #[must_use]
-pub fn show_surprise(found: &LearnerSurprise, names: &MachineNames) -> Counterexample {
+pub fn show_surprise(found: &UnexpectedAnswer, names: &MachineNames) -> Counterexample {
     let step = |&(input, output): &(_, _)| (names.inputs[input].clone(), names.outputs[output].clone());
     Counterexample {
         steps: found.seen.iter().map(step).collect(),

@@ -37,7 +37,7 @@ type BasisMove = (StateId, InputId);
 
 /// A word that was not answered as believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LearnerSurprise {
+pub struct UnexpectedAnswer {
     /// The inputs and their answers, up to the first that was not expected.
     pub seen: IoWord,
     /// The answer believed in place of the last one seen.
@@ -54,7 +54,7 @@ pub struct Learner {
     /// For each state the number of moves that are believed to lead to it.
     n_believed: Vec<usize>,
     /// The last word that contradicted a belief.
-    surprise: Option<LearnerSurprise>,
+    surprise: Option<UnexpectedAnswer>,
 }
 
 impl Learner {
@@ -67,7 +67,7 @@ impl Learner {
 
     /// Returns the last word that was not answered as believed; `None` if every word was.
     #[must_use]
-    pub fn last_surprise(&self) -> Option<&LearnerSurprise> {
+    pub fn last_surprise(&self) -> Option<&UnexpectedAnswer> {
         self.surprise.as_ref()
     }
 
@@ -80,7 +80,7 @@ impl Learner {
     /// Asks until the tree folds into one complete machine that agrees with all of it.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn hypothesis<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,
@@ -98,7 +98,7 @@ impl Learner {
     /// tree.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn complete<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,
@@ -251,14 +251,14 @@ impl Learner {
     }
 
     /// The first answer on `word` that is not as believed.
-    fn find_surprise(&self, tree: &ObservationTree, word: &[InputId]) -> Option<LearnerSurprise> {
+    fn find_surprise(&self, tree: &ObservationTree, word: &[InputId]) -> Option<UnexpectedAnswer> {
         let (mut node, mut state) = (tree.root(), StateId::new(0));
         for &input in word {
             let entry = self.fold.move_at((state, input));
             node = tree.child(node, input)?;
             let believed = tree.output(entry.node?);
             if tree.output(node) != believed {
-                return Some(LearnerSurprise { seen: tree.trace(node), believed });
+                return Some(UnexpectedAnswer { seen: tree.trace(node), believed });
             }
             state = entry.to?;
         }
@@ -284,7 +284,7 @@ impl Learner {
     /// all answers were as believed or the beliefs end on the way.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn test<L: LiveMachine>(
         &self,
         observer: &mut SystemObserver<L>,
@@ -308,7 +308,7 @@ impl Learner {
     /// where it was believed to lead.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn learn_from_counterexample<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,

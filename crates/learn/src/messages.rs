@@ -61,9 +61,9 @@ impl NamedAnswers {
     }
 
     /// Returns the id of the answer with these outputs, which is kept.
-    pub fn intern_answer(&mut self, model: &Model, said: Vec<Label>) -> OutputId {
-        let output = self.output_id(&answer_name(&model.pool, &model.sts, &said));
-        self.labels.entry(output).or_insert(said);
+    pub fn intern_answer(&mut self, model: &Model, outputs: Vec<Label>) -> OutputId {
+        let output = self.output_id(&answer_name(&model.pool, &model.sts, &outputs));
+        self.labels.entry(output).or_insert(outputs);
         output
     }
 }

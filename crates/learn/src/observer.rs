@@ -61,10 +61,10 @@ impl Disagreement {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LearnError<E> {
     /// The connection broke.
-    #[error("the system cannot be asked")]
+    #[error("the system cannot be queried")]
     System(E),
     /// The system is not deterministic, as far as its inputs show.
-    #[error("the system answers the same inputs in two ways")]
+    #[error("the system gives two different replies to the same inputs")]
     Disagrees(Box<Disagreement>),
 }
 
@@ -107,7 +107,7 @@ impl<L: LiveMachine> SystemObserver<L> {
     /// for. Does nothing if there are no copies.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn ask_ahead<'w>(
         &mut self,
         words: impl Iterator<Item = &'w [InputId]>,
@@ -202,7 +202,7 @@ impl<L: LiveMachine> SystemObserver<L> {
     /// Asks all of `word` and returns the node it leads to.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn ask_word(&mut self, word: &[InputId]) -> Result<LearnTreeNode, LearnError<L::Error>> {
         let mut run = self.start_run();
         for &input in word {
@@ -236,7 +236,7 @@ impl<L: LiveMachine> ObservedRun<'_, L> {
     /// Goes on with `input` and returns the answer; the system is asked only if it is not known.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn step(&mut self, input: InputId) -> Result<OutputId, LearnError<L::Error>> {
         let known = self.observer.tree.child(self.at, input);
         let recalled = if known.is_none() { self.observer.recall_answer(self.at, input) } else { None };

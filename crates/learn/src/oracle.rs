@@ -70,7 +70,7 @@ pub enum LearnedGuarantee {
         /// The number of states the system may have beyond these.
         extra: usize,
     },
-    /// The machine agrees with everything that was seen; nothing is promised beyond.
+    /// The machine agrees with all observations; nothing is guaranteed beyond them.
     Consistent,
 }
 
@@ -83,7 +83,7 @@ impl LearnedGuarantee {
                 let noun = if states + extra == 1 { "state" } else { "states" };
                 format!("exact if the system has at most {} {noun} ({states} + {extra})", states + extra)
             }
-            Self::Consistent => "agrees with everything that was seen; nothing is promised beyond".into(),
+            Self::Consistent => "agrees with all observations; nothing is guaranteed beyond them".into(),
         }
     }
 }
@@ -178,7 +178,7 @@ pub type LearningWatch<'w, L> =
 /// without. After \[KJR24], with a suite of the reference in the place of its separate rules.
 ///
 /// # Errors
-/// If the system cannot be asked, or contradicts itself.
+/// If the system cannot be queried, or contradicts itself.
 pub fn ask_reference_suite<L: LiveMachine>(
     observer: &mut SystemObserver<L>,
     reference: &SuiteModel,
@@ -204,7 +204,7 @@ pub fn ask_reference_suite<L: LiveMachine>(
 /// Learns a machine and tests it, until nothing is found or `watch` breaks off.
 ///
 /// # Errors
-/// If the system cannot be asked, or contradicts itself.
+/// If the system cannot be queried, or contradicts itself.
 pub fn learn<L: LiveMachine>(
     observer: &mut SystemObserver<L>,
     examination: &HypothesisTest,

@@ -41,7 +41,7 @@ pub struct OutdatedAnswer {
 /// Asks `n` of `runs` again; returns an answer that is not what it was.
 ///
 /// # Errors
-/// If the system cannot be asked.
+/// If the system cannot be queried.
 pub fn find_outdated_answer<E>(
     system: &mut dyn MessageSystem<Error = E>,
     model: &Model,

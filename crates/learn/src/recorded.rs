@@ -43,7 +43,7 @@ impl RecordedError {
 
 /// A machine made of recorded runs.
 #[derive(Debug)]
-pub struct RecordedLesson {
+pub struct RecordedResult {
     /// The machine, with how often each move was seen.
     pub machine: MergedMachine,
     /// The names of its inputs and answers, and the messages behind them.
@@ -58,7 +58,7 @@ pub struct RecordedLesson {
     pub n_explained: usize,
 }
 
-impl RecordedLesson {
+impl RecordedResult {
     /// Makes a machine of `traces`, without `hold_out` percent of them, which it is checked with.
     ///
     /// # Errors

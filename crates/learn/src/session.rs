@@ -11,14 +11,14 @@ mod machine;
 use ioxide_model::counted::count_noun;
 use thiserror::Error;
 
-pub use self::machine::{EarlierVersion, LearnedModel, MachineLesson, MachinePlan, UnstablePolicy};
+pub use self::machine::{EarlierVersion, LearnedModel, MachinePlan, MachineResult, UnstablePolicy};
 pub(crate) use self::machine::{MAX_VOTES, describe_votes, hold_vote, show_two_runs, watch_machine};
 use crate::copies::SystemCopies;
 use crate::messages::{DataRun, Messages};
 use crate::observer::LearningEffort;
 use crate::recheck::{AnswerDetail, OutdatedAnswer, find_outdated_answer};
 use crate::recorded::RecordedError;
-use crate::system::{AnswerKeeper, MessageSystem};
+use crate::system::{AnswerStore, MessageSystem};
 use crate::watch::LearningWatcher;
 
 /// A system that is learned: the system, the store of its answers, the observer, and earlier runs.
@@ -28,7 +28,7 @@ pub struct LearningSession<'s, E> {
     /// Copies of the system that are asked at the same time; `None` if there are none.
     pub copies: Option<SystemCopies<'s, E>>,
     /// Keeps the answers.
-    pub keeper: &'s mut dyn AnswerKeeper<E>,
+    pub keeper: &'s mut dyn AnswerStore<E>,
     /// Watches the progress.
     pub watcher: &'s mut dyn LearningWatcher,
     /// The messages behind names, and the outputs before the first input.
@@ -59,7 +59,7 @@ impl<E> LearningSession<'_, E> {
     /// Asks `n` runs of earlier sessions again; returns an answer that is not what it was.
     ///
     /// # Errors
-    /// If the system cannot be asked.
+    /// If the system cannot be queried.
     pub fn find_outdated_answer(
         &mut self,
         n: usize,
@@ -82,13 +82,13 @@ pub struct MajorityVote {
 #[derive(Clone, Debug, Error)]
 pub enum SessionError<E> {
     /// The system cannot be asked, or the session is stopped.
-    #[error("the system cannot be asked")]
+    #[error("the system cannot be queried")]
     System(E),
     /// Recorded runs contradict each other.
     #[error(transparent)]
     Recorded(RecordedError),
     /// The same inputs are answered in two ways.
-    #[error("the system answers the same inputs in two ways, after {}\n{runs}", show_effort(*effort))]
+    #[error("the system gives two different replies to the same inputs, after {}\n{runs}", show_effort(*effort))]
     TwoWays {
         /// The effort until that was seen.
         effort: LearningEffort,
@@ -97,7 +97,7 @@ pub enum SessionError<E> {
     },
     /// The same inputs, with the same values, are answered in two ways.
     #[error(
-        "the system answers the same inputs, with the same values, in two ways, after {}\n{runs}",
+        "the system gives two different replies to the same inputs with the same values, after {}\n{runs}",
         show_effort(*effort)
     )]
     TwoWaysForValues {
@@ -108,7 +108,7 @@ pub enum SessionError<E> {
     },
     /// Words whose values compare alike are answered in two ways, and no comparison explains it.
     #[error(
-        "words whose values compare alike are answered in two ways, after {}\n{runs}",
+        "inputs whose values compare alike get two different replies, after {}\n{runs}",
         show_effort(*effort)
     )]
     Incomparable {

@@ -88,7 +88,7 @@ struct CountedAnswer {
 /// Drafts a machine of a system that may answer in several ways; `earlier` are runs that were seen before.
 ///
 /// # Errors
-/// If the system cannot be asked.
+/// If the system cannot be queried.
 pub fn draft_machine<L: LiveMachine>(
     live: &mut L,
     n_inputs: usize,

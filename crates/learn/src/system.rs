@@ -15,13 +15,13 @@ pub trait MessageSystem {
     /// Brings the system to its initial state.
     ///
     /// # Errors
-    /// If the system cannot be reset, or does not begin as it did before.
+    /// If the system has no reset, or does not begin as it did before.
     fn reset(&mut self) -> Result<(), Self::Error>;
 
     /// Sends `input` and returns all outputs that answer it.
     ///
     /// # Errors
-    /// If the system cannot be asked.
+    /// If the system cannot be queried.
     fn send_input(&mut self, input: &Label) -> Result<Vec<Label>, Self::Error>;
 }
 
@@ -39,7 +39,7 @@ pub trait CopySource<E>: Sync {
 }
 
 /// Keeps what a system answers, so that an interrupted session goes on where it was.
-pub trait AnswerKeeper<E> {
+pub trait AnswerStore<E> {
     /// Keeps that the system was reset.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ pub trait AnswerKeeper<E> {
     ///
     /// # Errors
     /// If it cannot be written.
-    fn keep_step(&mut self, input: &Label, said: &[Label]) -> Result<(), E>;
+    fn keep_step(&mut self, input: &Label, outputs: &[Label]) -> Result<(), E>;
 
     /// Keeps a reset and a whole run after it, at once.
     ///
@@ -61,9 +61,9 @@ pub trait AnswerKeeper<E> {
 
 /// A keeper that keeps nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ForgetfulKeeper;
+pub struct NoStore;
 
-impl<E> AnswerKeeper<E> for ForgetfulKeeper {
+impl<E> AnswerStore<E> for NoStore {
     fn keep_reset(&mut self) -> Result<(), E> {
         Ok(())
     }
@@ -85,14 +85,14 @@ pub struct CopyLost;
 /// A system whose every answer is kept.
 pub struct KeptSystem<'k, E> {
     system: &'k mut dyn MessageSystem<Error = E>,
-    keeper: &'k mut dyn AnswerKeeper<E>,
+    keeper: &'k mut dyn AnswerStore<E>,
     /// The runs since [`take_remembered`](Self::take_remembered) was last called; `None` if they are not remembered.
     recent: Option<Vec<DataRun>>,
 }
 
 impl<'k, E> KeptSystem<'k, E> {
     /// The answers of `system` go to `keeper`.
-    pub fn new(system: &'k mut dyn MessageSystem<Error = E>, keeper: &'k mut dyn AnswerKeeper<E>) -> Self {
+    pub fn new(system: &'k mut dyn MessageSystem<Error = E>, keeper: &'k mut dyn AnswerStore<E>) -> Self {
         Self { system, keeper, recent: None }
     }
 

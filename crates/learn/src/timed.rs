@@ -26,7 +26,7 @@ use crate::messages::Messages;
 use crate::observer::{LearnError, LearningEffort, SystemObserver};
 use crate::oracle::{HypothesisTest, LearnedGuarantee, LearnedMachine, learn};
 use crate::session::{MAX_VOTES, MajorityVote, describe_votes, hold_vote, show_two_runs, watch_machine};
-use crate::watch::{LearningEvent, LearningWatcher, ToldSurprise};
+use crate::watch::{LearningEvent, LearningWatcher, ReportedOnce};
 
 /// A system with time-outs that is learned.
 pub struct TimedSession<'s, E> {
@@ -51,13 +51,13 @@ pub enum TimedSessionError<E> {
     #[error(transparent)]
     System(TimedError<E>),
     /// The same inputs are answered in two ways.
-    #[error("the system answers the same inputs in two ways\n{0}")]
+    #[error("the system gives two different replies to the same inputs\n{0}")]
     TwoWays(String),
 }
 
 /// A machine with time-outs that was learned.
 #[derive(Debug)]
-pub struct TimedLesson {
+pub struct TimedResult {
     /// The machine; its last input is to wait.
     pub learned: LearnedMachine,
     /// The answers.
@@ -76,8 +76,8 @@ impl<E> TimedSession<'_, E> {
     /// Learns which answers come without an input, and after how long.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
-    pub fn learn_timeouts(self) -> Result<TimedLesson, TimedSessionError<E>> {
+    /// If the system cannot be queried, or contradicts itself.
+    pub fn learn_timeouts(self) -> Result<TimedResult, TimedSessionError<E>> {
         let Self { system, watcher, messages, settings, test, vote } = self;
         let n_inputs = messages.inputs.len();
         let machine = TimedMachine::new(messages, system, settings);
@@ -98,7 +98,7 @@ impl<E> TimedSession<'_, E> {
         let starts = TimerStarts::find_timers(&learned.machine, &mut observer, vote.is_some())
             .map_err(TimedSessionError::System)?;
         let SystemObserver { live, effort, .. } = observer;
-        Ok(TimedLesson { learned, seen: live.seen, settings, effort, starts, votes })
+        Ok(TimedResult { learned, seen: live.seen, settings, effort, starts, votes })
     }
 }
 
@@ -139,7 +139,7 @@ fn learn_watched<E>(
     number: &mut usize,
 ) -> Result<LearnedMachine, LearnError<TimedError<E>>> {
     let settings = observer.live.settings;
-    let mut told = ToldSurprise::new();
+    let mut told = ReportedOnce::new();
     learn(observer, test, &mut |stage, learner, observer| {
         let names = &observer.live.seen.names;
         let describe = |guarantee| describe_guarantee(settings, guarantee);
@@ -268,10 +268,10 @@ fn find_access_words(machine: &Mealy) -> Vec<Word> {
 /// Returns the guarantee in words, as far as it holds for a system with time.
 fn describe_guarantee(settings: TimedSettings, guarantee: LearnedGuarantee) -> String {
     let (wait, words) = (settings.wait.as_millis(), guarantee.description());
-    format!("as far as inputs that come at once and waits of {wait} ms show: {words}")
+    format!("judging by inputs sent at once and waits of {wait} ms: {words}")
 }
 
-impl TimedLesson {
+impl TimedResult {
     /// Returns the guarantee in words.
     #[must_use]
     pub fn guarantee(&self) -> String {

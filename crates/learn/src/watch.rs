@@ -169,7 +169,7 @@ impl fmt::Display for LearningNote {
             ),
             Self::ComparesByOrder { runs } => write!(
                 f,
-                "values are not only equal or not; learned again with order, with all that was seen\n{runs}"
+                "comparing values for equality does not explain the replies; learning again with order\n{runs}"
             ),
             Self::ComparesWith { constant, runs } => write!(
                 f,
@@ -181,9 +181,9 @@ impl fmt::Display for LearningNote {
 
 /// The counterexamples that were reported to a watcher, so that each is reported once.
 #[derive(Clone, Debug)]
-pub(crate) struct ToldSurprise<T>(Option<T>);
+pub(crate) struct ReportedOnce<T>(Option<T>);
 
-impl<T: Clone + PartialEq> ToldSurprise<T> {
+impl<T: Clone + PartialEq> ReportedOnce<T> {
     /// None was told.
     pub(crate) fn new() -> Self {
         Self(None)

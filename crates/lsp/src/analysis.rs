@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ioxide_lang::ast::SyntaxFile;
+pub use ioxide_lang::is_iox;
 use ioxide_lang::lexeme::{LexemeKind, TextLexeme, lexemes};
 use ioxide_lang::{LoadOptions, LoadedText, gather, load, parse};
 use ioxide_model::diag::Diagnostic;
@@ -79,12 +80,6 @@ impl TextAnalysis {
             }
         })
     }
-}
-
-/// Returns whether a file of this name is in ioxide's language.
-#[must_use]
-pub fn is_iox(path: &str) -> bool {
-    path.ends_with(".iox")
 }
 
 /// A source of other texts, by path: open documents first, then files.

@@ -73,8 +73,8 @@ impl std::fmt::Display for ServerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Protocol(error) => write!(f, "the editor broke the protocol: {error}"),
-            Self::Greeting(error) => write!(f, "the greeting of the editor cannot be read: {error}"),
-            Self::Gone => f.write_str("the editor went away"),
+            Self::Greeting(error) => write!(f, "cannot read the initialize request of the editor: {error}"),
+            Self::Gone => f.write_str("the editor closed the connection"),
         }
     }
 }

@@ -32,7 +32,7 @@ pub use through::{NotSeenThrough, SeenThrough, see_through};
 use crate::index::{Idx, IndexVec};
 use crate::sort::{Constructor, DataId, DataKind, DataSort, Sort};
 use crate::source::Span;
-use crate::sts::{Clock, Gate, GateId, GateKind, LocId, Model, StateVar, Sts};
+use crate::sts::{Clock, Gate, GateId, GateKind, LocId, Model, StateVar, Sts, Switch};
 use crate::term::{DataClash, TermImport};
 use crate::term::{Term, TermPool, VarId};
 use crate::value::{DataValue, Value};
@@ -141,7 +141,7 @@ pub struct PartMove {
 /// Returns the messages that the switches of a part offer or wait for.
 fn offers_of(sts: &Sts) -> Vec<PartOffer> {
     let seen = sts.switches.iter().filter(|switch| sts.kind_of(switch) != GateKind::Internal);
-    let offer = |switch: &crate::sts::Switch| PartOffer {
+    let offer = |switch: &Switch| PartOffer {
         switch: switch.label.clone(),
         message: sts.gates[switch.gate].name.clone(),
         place: switch.source.index(),
@@ -270,33 +270,8 @@ impl Composer {
             .iter()
             .map(|gate| gate.fields.iter().map(|&field| import.var(field)).collect())
             .collect();
-        let mut switches = Vec::with_capacity(sts.switches.len());
-        for switch in &sts.switches {
-            let mut guard = import.term(switch.guard);
-            let mut update: Vec<(VarId, Term)> = Vec::with_capacity(switch.update.len() + 1);
-            for &(var, term) in &switch.update {
-                update.push((import.var(var), import.term(term)));
-            }
-            if let Some((var, data)) = control {
-                // The location of the part is data: its switches require their source in the guard and set their target
-                // in the update.
-                guard = guard_at(import.pool(), var, data, switch.source, guard);
-                if switch.source != switch.target {
-                    update.push((var, import.pool().value(place_value(data, switch.target))));
-                }
-            }
-            switches.push(PartSwitch {
-                label: switch.label.clone(),
-                gate: switch.gate,
-                guard,
-                update,
-                resets: switch.resets.iter().map(|&clock| import.var(clock)).collect(),
-                span: switch.span,
-                doc: switch.doc.clone(),
-                reqs: switch.reqs.clone(),
-                weight: switch.weight,
-            });
-        }
+        let switches =
+            sts.switches.iter().map(|switch| import_switch(&mut import, control, switch)).collect();
         if let Some((var, data)) = control {
             let init = Some(self.pool.value(place_value(data, sts.initial)));
             // Before the variables of the part itself, as in `own` below.
@@ -388,6 +363,39 @@ fn declare_image(import: &mut TermImport<'_>, from: &TermPool, part: &str, var: 
     let image = import.pool().declare(&format!("{part}.{}", info.name), sort);
     import.bind(var, image);
     image
+}
+
+/// Returns a switch of a part with its terms in the pool of the system; `control` is the variable for the location of
+/// the part.
+fn import_switch(
+    import: &mut TermImport<'_>,
+    control: Option<(VarId, DataId)>,
+    switch: &Switch,
+) -> PartSwitch {
+    let mut guard = import.term(switch.guard);
+    let mut update: Vec<(VarId, Term)> = Vec::with_capacity(switch.update.len() + 1);
+    for &(var, term) in &switch.update {
+        update.push((import.var(var), import.term(term)));
+    }
+    if let Some((var, data)) = control {
+        // The location of the part is data: its switches require their source in the guard and set their target in the
+        // update.
+        guard = guard_at(import.pool(), var, data, switch.source, guard);
+        if switch.source != switch.target {
+            update.push((var, import.pool().value(place_value(data, switch.target))));
+        }
+    }
+    PartSwitch {
+        label: switch.label.clone(),
+        gate: switch.gate,
+        guard,
+        update,
+        resets: switch.resets.iter().map(|&clock| import.var(clock)).collect(),
+        span: switch.span,
+        doc: switch.doc.clone(),
+        reqs: switch.reqs.clone(),
+        weight: switch.weight,
+    }
 }
 
 /// Returns `guard` conjoined with the fact that the part is at `loc`.

@@ -25,7 +25,7 @@ pub enum Breakdown {
     Closed,
     /// The system did not accept an input.
     Hung,
-    /// The system sent something that is no message of the model.
+    /// The system sent something that is not a message of the model.
     Unreadable,
     /// The code of the system raised an exception, failed an assertion or panicked while it handled an input.
     Exception,

@@ -262,13 +262,13 @@ pub(crate) fn credential_lines(
                 format!("# {}   # `{}`: set {variables}\n", line(&credential), name.replace('\n', " "))
             }
             CredentialPlace::Query | CredentialPlace::Cookie => {
-                format!("# `{}`: set {variables} and make this file anew\n", name.replace('\n', " "))
+                format!("# `{}`: set {variables} and generate this file again\n", name.replace('\n', " "))
             }
         });
         for fetched in Credential::of_flows(document, scheme, url) {
             let variables = fetched.variables().collect::<Vec<_>>().join(", ");
             text.push_str(&format!(
-                "# `{}`: to have tokens fetched, set {variables} and make this file anew\n",
+                "# `{}`: to have tokens fetched, set {variables} and generate this file again\n",
                 name.replace('\n', " ")
             ));
         }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Observations, ObservedFact, RuleTopic, RuleWeight, TellingTransition};
+use crate::{ObservableTransition, Observations, ObservedFact, RuleTopic, RuleWeight};
 
 /// The number of answers that must speak for a rule that nothing else suggests. Chosen by feel.
 const MIN_SUPPORT: u64 = 3;
@@ -42,13 +42,13 @@ impl ServiceFacts {
     /// Adds the transitions that a campaign took, with how often it did, and returns the contradictions they show.
     pub fn add(
         &mut self,
-        observables: &[TellingTransition],
+        observables: &[ObservableTransition],
         taken: &BTreeMap<String, u64>,
     ) -> Vec<FoundContradiction> {
         for (label, times) in taken {
             *self.taken.entry(label.clone()).or_default() += times;
         }
-        let seen: Vec<&TellingTransition> =
+        let seen: Vec<&ObservableTransition> =
             observables.iter().filter(|observable| taken.contains_key(&observable.transition)).collect();
         // A mock gives the same answers whatever it is asked: it contradicts no state, it has none.
         let breaks = |wanted: RuleTopic| {
@@ -67,7 +67,7 @@ impl ServiceFacts {
                     self.observations.broken.insert(rule.clone());
                     let is_excused = is_mock && *topic != RuleTopic::Refusal;
                     if self.contradicts(observables, rule, *weight, *topic) && !is_excused {
-                        let about = format!("it does not hold that {about}");
+                        let about = format!("the rule \"{about}\" does not hold");
                         contradictions.push(FoundContradiction { about, transition });
                     }
                 }
@@ -115,7 +115,7 @@ impl ServiceFacts {
     /// Returns whether a broken rule of this weight contradicts the description or other answers.
     fn contradicts(
         &self,
-        observables: &[TellingTransition],
+        observables: &[ObservableTransition],
         rule: &str,
         weight: RuleWeight,
         topic: RuleTopic,
@@ -134,7 +134,7 @@ impl ServiceFacts {
 
 /// Returns how many of `replies` had the status of a service that limits requests, and how many had not.
 pub fn count_limited(
-    observables: &[TellingTransition],
+    observables: &[ObservableTransition],
     taken: &BTreeMap<String, u64>,
     replies: u64,
 ) -> (u64, u64) {
@@ -145,7 +145,7 @@ pub fn count_limited(
 }
 
 /// Returns the rules that are guesses, and that too few answers could have broken.
-pub fn unseen_rules(observables: &[TellingTransition], taken: &BTreeMap<String, u64>) -> BTreeSet<String> {
+pub fn unseen_rules(observables: &[ObservableTransition], taken: &BTreeMap<String, u64>) -> BTreeSet<String> {
     let mut answers: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
     for observable in observables {
         if let ObservedFact::Broken { rule, weight: RuleWeight::Guess, topic, .. } = &observable.fact
@@ -160,7 +160,7 @@ pub fn unseen_rules(observables: &[TellingTransition], taken: &BTreeMap<String, 
 }
 
 /// Returns whether answers followed a rule nearly always, of a kind that only answers suggest.
-fn is_usual(rule: &str, observables: &[TellingTransition], taken: &BTreeMap<String, u64>) -> bool {
+fn is_usual(rule: &str, observables: &[ObservableTransition], taken: &BTreeMap<String, u64>) -> bool {
     let count = |is_it: &dyn Fn(&ObservedFact) -> bool| -> u64 {
         let telling = observables.iter().filter(|observable| is_it(&observable.fact));
         telling.filter_map(|observable| taken.get(&observable.transition)).sum()
@@ -174,7 +174,7 @@ fn is_usual(rule: &str, observables: &[TellingTransition], taken: &BTreeMap<Stri
 /// if it shows an item in a list otherwise than alone.
 fn differs_between_answers(
     rule: &str,
-    observables: &[TellingTransition],
+    observables: &[ObservableTransition],
     taken: &BTreeMap<String, u64>,
 ) -> bool {
     let is_it = |fact: &ObservedFact| matches!(fact, ObservedFact::Broken { rule: of, .. } if of == rule);

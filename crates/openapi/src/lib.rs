@@ -128,7 +128,7 @@ pub enum RuleTopic {
 
 /// A transition of a model for learning that shows something about the service when it is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TellingTransition {
+pub struct ObservableTransition {
     /// The label of the transition.
     pub transition: String,
     /// The transition of the same answer that is taken if all rules hold; `None` if the fact is about no rule.
@@ -185,7 +185,7 @@ pub struct Translation {
     /// The inputs of the model, each with its request for people: method, path, and what is wrong with it.
     pub requests: BTreeMap<String, String>,
     /// The transitions that show something about the service, in a model for learning.
-    pub observables: Vec<TellingTransition>,
+    pub observables: Vec<ObservableTransition>,
     /// The rules that the model does not require, because the service was seen to break them.
     pub loosened: Vec<String>,
 }
@@ -196,14 +196,14 @@ pub enum BadDescription {
     /// The text is neither JSON nor YAML.
     #[error("it is neither JSON nor YAML: {0}")]
     Unreadable(String),
-    /// The text is no OpenAPI description of a version that is known.
-    #[error("it is no OpenAPI description of version 2.0, 3.0 or 3.1: {0}")]
+    /// The text is not an OpenAPI description of a version that is known.
+    #[error("it is not an OpenAPI description of version 2.0, 3.0 or 3.1: {0}")]
     Version(String),
     /// The description has no operation that can be tested.
     #[error("it has no operation that can be tested")]
     Empty,
     /// The model that was made has an error, which is a defect of ioxide.
-    #[error("the model that came of it has an error, which is a defect of ioxide: {0}")]
+    #[error("the generated model has an error; this is a bug in ioxide: {0}")]
     Model(String),
 }
 
@@ -214,7 +214,7 @@ const MAX_ANY_JSON_PLACES: usize = 100;
 /// Translates the description `text` into a model and a project file.
 ///
 /// # Errors
-/// If `text` is no OpenAPI description, or has no operation that can be tested.
+/// If `text` is not an OpenAPI description, or has no operation that can be tested.
 pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, BadDescription> {
     let tree = yaml::read_tree(text).map_err(|bad| BadDescription::Unreadable(bad.to_string()))?;
     let tree = if swagger::is_swagger(&tree) { swagger::convert(&tree) } else { tree };

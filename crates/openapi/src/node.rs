@@ -100,7 +100,7 @@ impl SpecNode {
 }
 
 /// Returns a number without exponent and without a fraction of zeros, digit by digit, since a bound that is rounded
-/// would forbid a value that the description allows; `None` if it is no number, or too long.
+/// would forbid a value that the description allows; `None` if it is not a number, or too long.
 fn plain_decimal(text: &str) -> Option<String> {
     let (sign, text) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));

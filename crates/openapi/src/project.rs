@@ -78,9 +78,9 @@ fn reset_text(options: &ServiceOptions) -> &'static str {
              { method = \"DELETE\", path = \"/all\" }.\nreset = \"restart\"\n"
         }
         (_, false) => {
-            "# The service is not reset, since that takes long or is not known: the model allows what it does \
-             not know.\n# If there is a request that empties it: reset = { method = \"DELETE\", path = \"/all\" }.\n\
-             reset = \"none\"\n"
+            "# The service is not reset: a restart is slow, or no reset is known. So the model allows items that it \
+             has not seen created.\n# If there is a request that empties it: \
+             reset = { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n"
         }
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn service_url(document: &OpenApiDocument<'_>, options: &ServiceOptio
     }
 }
 
-/// Returns scheme and host of the address that the description was read from; `None` if it is no address.
+/// Returns scheme and host of the address that the description was read from; `None` if it is not an address.
 fn source_origin(source: &str) -> Option<String> {
     let is_address = source.starts_with("http://") || source.starts_with("https://");
     is_address.then(|| source.splitn(4, '/').take(3).collect::<Vec<_>>().join("/"))

@@ -24,7 +24,7 @@ pub enum BadTree {
     Json(String),
     #[error("{0}")]
     Yaml(String),
-    #[error("line {0}: a key is no text")]
+    #[error("line {0}: a key is not text")]
     Key(usize),
     #[error("line {0}: it is too large or too deep")]
     TooLarge(usize),

@@ -16,7 +16,7 @@ use crate::system::DescribedSystem;
 /// Refuses a system to which only one client can connect.
 pub(crate) fn check_shareable(described: &DescribedSystem) -> Result<(), ProjectError> {
     let has_common = described.server.is_some() || matches!(described.renewal, SystemRenewal::Command(_));
-    for Way { spec, protocol, .. } in list_ways(described) {
+    for ClientConnection { spec, protocol, .. } in list_client_connections(described) {
         let refuse = |problem: &str, help: &str| {
             Err(ProjectError::new(format!("`--clients`: {problem}")).with_help(help.to_owned()))
         };
@@ -33,8 +33,8 @@ pub(crate) fn check_shareable(described: &DescribedSystem) -> Result<(), Project
             // A command is started for every client: what they share must be outside of it.
             SutSpec::Stdio(_) | SutSpec::Terminal(_) if !has_common => {
                 return refuse(
-                    "every client would start a system of its own",
-                    "give the system an address; or describe with `start` or `reset_command` what the commands share",
+                    "each client would start its own system",
+                    "give the system an address, or start what the commands share with `start` or `reset_command`",
                 );
             }
             _ => (),
@@ -79,23 +79,27 @@ fn find_connecting_input(protocol: &ProtocolConfig) -> Option<(String, String)> 
 }
 
 /// One connection of every client.
-struct Way<'d> {
+struct ClientConnection<'d> {
     spec: &'d SutSpec,
     protocol: &'d ProtocolConfig,
     is_encrypted: bool,
 }
 
 /// Returns the connections that every client has: that of the system, or the named ones.
-fn list_ways(described: &DescribedSystem) -> Vec<Way<'_>> {
+fn list_client_connections(described: &DescribedSystem) -> Vec<ClientConnection<'_>> {
     if described.connections.is_empty() {
         let is_encrypted = described.tls.is_some();
-        return vec![Way { spec: &described.spec, protocol: &described.protocol, is_encrypted }];
+        return vec![ClientConnection { spec: &described.spec, protocol: &described.protocol, is_encrypted }];
     }
-    described.connections.iter().map(way_of).collect()
+    described.connections.iter().map(client_connection).collect()
 }
 
-fn way_of(connected: &ConnectedSystem) -> Way<'_> {
-    Way { spec: &connected.spec, protocol: &connected.protocol, is_encrypted: connected.tls.is_some() }
+fn client_connection(connected: &ConnectedSystem) -> ClientConnection<'_> {
+    ClientConnection {
+        spec: &connected.spec,
+        protocol: &connected.protocol,
+        is_encrypted: connected.tls.is_some(),
+    }
 }
 
 /// Refuses faults that the system cannot have.
@@ -107,12 +111,17 @@ pub(crate) fn check_faults(described: &DescribedSystem, faults: &[FaultKind]) ->
                 return Err(wrong("ioxide does not start the system")
                     .with_help(format!("add `start` to its table in `{FILE}`")));
             }
-            fault if fault.is_of_network() && list_ways(described).iter().any(|way| way.is_encrypted) => {
+            fault
+                if fault.is_of_network()
+                    && list_client_connections(described).iter().any(|way| way.is_encrypted) =>
+            {
                 return Err(wrong("the proxy for it cannot be put into an encrypted connection"));
             }
             fault
                 if fault.is_of_network()
-                    && !list_ways(described).iter().all(|way| matches!(way.spec, SutSpec::Tcp(_))) =>
+                    && !list_client_connections(described)
+                        .iter()
+                        .all(|way| matches!(way.spec, SutSpec::Tcp(_))) =>
             {
                 return Err(wrong("clients do not connect to the system by TCP"));
             }
@@ -141,7 +150,7 @@ pub(crate) fn start_proxies(
         reason: StartProblem::from(&error),
     };
     let mut proxies: Vec<(String, TcpProxy)> = Vec::new();
-    for way in list_ways(described) {
+    for way in list_client_connections(described) {
         if let SutSpec::Tcp(address) = way.spec
             && proxies.iter().all(|(known, _)| known != address)
         {

@@ -7,7 +7,7 @@
 //!
 //! *Promises.* No secret is part of an identity, not even as a hash: values of headers and variables that are secret
 //! are left out, and every other text has them hidden before it is hashed. Two identities differ only if both know a
-//! fact: a file that one machine has and another has not is no difference.
+//! fact: a file that one machine has and another has not is not a difference.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};

@@ -439,7 +439,7 @@ pub(super) fn read_variable(
 ) -> Result<String, ProjectError> {
     std::env::var(variable).map_err(|_| {
         let problem =
-            format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
+            format!("`{name}` needs the variable `{variable}` of the environment, which is not set");
         table.wrong_value(key, &problem)
     })
 }

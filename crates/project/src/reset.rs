@@ -45,7 +45,7 @@ pub(super) fn on_connect(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, Pr
 fn step_items<'f>(system: &ProjectTable<'f>, key: &str) -> Result<Vec<TableItem<'f>>, ProjectError> {
     let items = system.items(key)?;
     if items.is_empty() && system.has(key) {
-        return Err(system.wrong_value(key, "a list of steps needs one at least"));
+        return Err(system.wrong_value(key, "a list of steps needs at least one"));
     }
     Ok(items)
 }

@@ -372,7 +372,7 @@ fn reject_keys_of_other_kinds(table: &ProjectTable<'_>, kind: &str) -> Result<()
     }
     if kind == "http" && table.has("command") {
         return Err(table
-            .wrong_value("command", "a service that is asked by HTTP has no `command`")
+            .wrong_value("command", "an HTTP service has no `command`")
             .with_help("`start = \"...\"` starts it; `{port}` in it and in `url` stands for a free port"));
     }
     Ok(())
@@ -413,7 +413,7 @@ fn own_place(table: &ProjectTable<'_>) -> &'static str {
 
 /// Returns the speed of a serial line, if it is given.
 fn baud(table: &ProjectTable<'_>) -> Result<Option<u32>, ProjectError> {
-    let wrong = || table.wrong_value("baud", "no line is this fast");
+    let wrong = || table.wrong_value("baud", "this baud rate is too large");
     table.number("baud")?.map(|baud| u32::try_from(baud).map_err(|_| wrong())).transpose()
 }
 

@@ -191,7 +191,7 @@ fn texts_of_many_frames_are_described() {
         ("[sut.x.items.a.cases]\nb = { patern = 'y' }", "mean `pattern`"),
         ("[sut.x.items.a.cases]\nb = { pattern = '(' }", "ioxide.toml:4: `sut.x.items.a`: regex parse error"),
         ("reset = [\"A\", \"none\"]", "are single words, not items of a list"),
-        ("reset = []", "needs one at least"),
+        ("reset = []", "needs at least one"),
     ] {
         check(&format!("{text}{lines}"), &[says]);
     }
@@ -270,12 +270,12 @@ fn a_reset_by_requests_says_what_their_answers_must_be() {
     assert_eq!((&socket.expect.status[..], socket.send.as_deref()), (&["101".to_owned()][..], Some("CLEAR")));
     let wrong = |reset: &str, says: &[&str]| check(&format!("{http}reset = {reset}"), says);
     wrong("{ path = \"/\", expect = { stauts = 1 } }", &["`sut.x.reset.expect.stauts`", "mean `status`"]);
-    wrong("{ path = \"/\", expect = { status = 9 } }", &["`sut.x.reset.expect`", "no status"]);
+    wrong("{ path = \"/\", expect = { status = 9 } }", &["`sut.x.reset.expect`", "not a status"]);
     wrong("{ path = \"/\", expect = '(' }", &["`sut.x.reset.expect`", "regex"]);
     wrong("{ path = \"/\", send = \"X\" }", &["`sut.x.reset.send`", "websocket = true"]);
     wrong("{ over = \"OPEN\", body = \"X\" }", &["`sut.x.reset.over`", "WebSocket of its own"]);
     wrong("[\"X\"]", &["`sut.x.reset`", "a step is a request"]);
-    wrong("[]", &["`sut.x.reset`", "needs one at least"]);
+    wrong("[]", &["`sut.x.reset`", "needs at least one"]);
 }
 
 #[test]
@@ -709,7 +709,7 @@ fn faults_are_read_and_several_clients_need_a_system_that_they_share() {
     assert_eq!(clients::check_shareable(&slow), Ok(()));
     let alone = described("[sut.s]\nkind = \"stdio\"\ncommand = \"run\"").expect("it is in order");
     let refused = clients::check_shareable(&alone).expect_err("it is refused").to_string();
-    assert!(refused.contains("a system of its own"), "{refused}");
+    assert!(refused.contains("its own system"), "{refused}");
     let opening = tcp.replace("a = \"a\"", "a = { connect = true, send = \"a\" }");
     let refused =
         clients::check_shareable(&described(&opening).expect("it is in order")).expect_err("refused");
@@ -773,8 +773,8 @@ fn access_tokens_come_from_the_service_or_from_the_host_that_is_named() {
     assert_eq!(token("/oauth/token", user), Ok("http://h:1/oauth/token".to_owned()));
     assert_eq!(token("https://login.example.org/t/", user), Ok("https://login.example.org/t/".to_owned()));
     for (url, more, says) in [
-        ("//other/t", user, "is no address"),
-        ("token", user, "is no address"),
+        ("//other/t", user, "is not an address"),
+        ("token", user, "is not an address"),
         ("/t", "grant = \"implicit\"", "write \"password\" or \"client_credentials\""),
         ("/t", "grant = \"client_credentials\"", "`client` and `secret` are missing"),
         ("/t", "grant = \"client_credentials\", user = \"a\"", "has no user"),

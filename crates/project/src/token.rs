@@ -50,7 +50,8 @@ pub(super) fn read_token(
     let is_path = url.starts_with('/') && !url.starts_with("//");
     let url = if is_path { format!("{}{url}", service.origin()) } else { url };
     let place: Url = url.split('?').next().unwrap_or_default().parse().map_err(|_| {
-        let problem = format!("`{url}` is no address; write http://HOST:PORT/PATH, or a path of the service");
+        let problem =
+            format!("`{url}` is not an address; write http://HOST:PORT/PATH, or a path of the service");
         table.wrong_value("url", &problem)
     })?;
     // A path belongs to the service, so the connection is encrypted as its others are.

@@ -39,7 +39,7 @@ pub use self::script::{
 pub use self::thinned::ThinnedRun;
 pub use self::time_spent::TimeSpentRecord;
 pub use self::tolerance::ToleranceRecord;
-pub use self::way::{ConnectionRecord, WayRecord};
+pub use self::way::{ConnectionRecord, RouteRecord};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -269,7 +269,7 @@ pub struct LabelRecord {
     pub raw: Option<String>,
     /// The way it travelled, where there are several lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub way: Option<WayRecord>,
+    pub way: Option<RouteRecord>,
     /// The part of a system that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
@@ -295,7 +295,7 @@ pub enum LabelKind {
     Closed,
     /// The system did not take an input.
     Hung,
-    /// The system sent something that is no message of the model.
+    /// The system sent something that is not a message of the model.
     Unreadable,
     /// The code of the system raised an exception.
     Exception,

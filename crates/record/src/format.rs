@@ -17,7 +17,7 @@ use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 
 use crate::clock::seconds;
-use crate::event::{Event, EventKind, LabelKind, LabelRecord, WayRecord};
+use crate::event::{Event, EventKind, LabelKind, LabelRecord, RouteRecord};
 use crate::json;
 use crate::line::{LineRead, cut, next_line, next_line_within};
 use crate::reporter::Reporter;
@@ -92,7 +92,7 @@ pub enum RecordError {
     #[error("cannot read the record: {0}")]
     Io(#[from] io::Error),
     /// The file is no record.
-    #[error("this is no record of ioxide: it starts with {0}")]
+    #[error("this is not an ioxide record: it starts with {0}")]
     NotARecord(String),
     /// The file was written by another version.
     #[error("the record has version {0}, this program reads version {VERSION}")]
@@ -161,8 +161,8 @@ impl Record {
         &self,
         model: &Model,
         run: u64,
-    ) -> Result<(Trace, Vec<Option<WayRecord>>), CodecError> {
-        let mut steps: Vec<(usize, Label, Option<WayRecord>)> = Vec::new();
+    ) -> Result<(Trace, Vec<Option<RouteRecord>>), CodecError> {
+        let mut steps: Vec<(usize, Label, Option<RouteRecord>)> = Vec::new();
         let (mut breakdown, mut forbidden) = (None, None);
         let mut begun_last = None;
         for event in &self.events {
@@ -269,7 +269,7 @@ fn parse_line(line: LineRead, number: usize) -> Result<Event, RecordError> {
     match line {
         LineRead::Text(text) => json::read(&text).map_err(|error| bad(error.to_string())),
         LineRead::TooLong(_) => Err(bad(format!("it is longer than {} MB", MAX_LINE >> 20))),
-        LineRead::NotText(shown) => Err(bad(format!("it is no text: {shown}"))),
+        LineRead::NotText(shown) => Err(bad(format!("it is not text: {shown}"))),
     }
 }
 

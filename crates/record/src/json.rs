@@ -1,7 +1,7 @@
 //! JSON from outside; duplicate keys are refused.
 //!
 //! RFC 8259 says of an object with the same name twice that what comes of it is unpredictable: most readers take
-//! the last value, some the first. A message of which two readers see different things is no message, so it is
+//! the last value, some the first. A message of which two readers see different things is not a message, so it is
 //! refused. Whoever reads JSON that another program wrote reads it here.
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ use crate::limits::{Excess, MAX_DEPTH};
 /// The reason why a text could not be read.
 #[derive(Debug, Error)]
 pub enum JsonError {
-    /// The text is no JSON, or of another form.
+    /// The text is not JSON, or of another form.
     #[error("{0}")]
     Wrong(#[from] serde_json::Error),
     /// An object has this key twice.
@@ -31,7 +31,7 @@ pub enum JsonError {
 /// Reads `text` as a value.
 ///
 /// # Errors
-/// If it is no JSON, of another form, too deep, or has a key twice.
+/// If it is not JSON, of another form, too deep, or has a key twice.
 pub fn read<T: DeserializeOwned>(text: impl AsRef<[u8]>) -> Result<T, JsonError> {
     let text = text.as_ref();
     let stopped = RefCell::new(None);

@@ -25,7 +25,7 @@ pub struct TypedMessage {
     pub values: Vec<Option<Value>>,
 }
 
-/// The reason why a typed text is no message.
+/// The reason why a typed text is not a message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadTypedMessage {
     /// The model has no such message.

@@ -39,7 +39,7 @@ pub struct Unwritable {
     /// The name of the rule that made the arc.
     pub rule: &'static str,
     /// The construct that the guard needs and the language lacks.
-    pub lacks: &'static str,
+    pub gap: LanguageGap,
 }
 
 impl fmt::Display for Unwritable {
@@ -47,10 +47,14 @@ impl fmt::Display for Unwritable {
         write!(
             f,
             "the guard of {} at {} needs {}, which the language lacks",
-            self.rule, self.state, self.lacks
+            self.rule, self.state, self.gap.0
         )
     }
 }
+
+/// A construct that the language of a test case lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LanguageGap(pub &'static str);
 
 /// The actor of an arc: the tester, the system, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

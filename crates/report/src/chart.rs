@@ -35,7 +35,7 @@ const MAX_LANE: usize = 14;
 /// Columns that the lanes of parts may take together. Chosen by eye.
 const MAX_LANES: usize = 44;
 /// Columns of an arrow that no text uses. Chosen by eye.
-const ARROW: usize = 7;
+const ARROW_COLUMNS: usize = 7;
 
 /// One step as it is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ impl ChartSheet {
             .chain(instead.iter().map(|allowed| count_columns(&excerpt(&allowed.label, MAX_TEXT))))
             .max();
         // As wide as the widest text needs, so that short runs are not stretched over the page.
-        Self { inner: (widest.unwrap_or(0) + ARROW).clamp(least, most.max(least)), lanes }
+        Self { inner: (widest.unwrap_or(0) + ARROW_COLUMNS).clamp(least, most.max(least)), lanes }
     }
 
     fn heading_line(&self) -> String {
@@ -207,7 +207,7 @@ impl ChartSheet {
         let is_seen = step.kind == LabelKind::Observed && note.is_empty();
         let note = if is_seen { "from outside" } else { note };
         // The last part of a wrapped text stands on the arrow, those before it above.
-        let mut parts = wrap_text(&step.text, self.inner - ARROW);
+        let mut parts = wrap_text(&step.text, self.inner - ARROW_COLUMNS);
         let last = parts.pop().unwrap_or_default();
         let to = self.lane_position(step);
         let ink = stroke.stroke_char();

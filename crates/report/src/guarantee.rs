@@ -63,8 +63,8 @@ impl CompleteGuarantee {
             _ if self.is_outdated() => {
                 return writeln!(
                     out,
-                    "guarantee: none; the suite is of an earlier version, whose claim about wrong updates does not \
-                     hold: make it again with `ioxide complete`"
+                    "guarantee: none; the suite was made by an earlier version whose claim about wrong updates was \
+                     too strong; make it again with `ioxide complete`"
                 );
             }
             GuaranteeStanding::Reached => writeln!(out, "guarantee: {}", self.promise())?,

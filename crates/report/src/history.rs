@@ -69,7 +69,7 @@ impl HistoryView<'_> {
             HistoryVerdict::Unknown(cause) => {
                 writeln!(out, "INCONCLUSIVE: unknown whether the history is {consistency}, because {cause}")?;
                 if let UnknownCause::Configurations(_) = cause {
-                    writeln!(out, "raise --max-configurations to go on longer")?;
+                    writeln!(out, "raise --max-configurations to search longer")?;
                 }
             }
         }

@@ -93,7 +93,7 @@ impl<W: Write + Seek> JunitReport<W> {
         let facts = &self.lister.summary.evidence;
         if !facts.is_empty() {
             let lines: Vec<String> = facts.iter().map(|fact| format!("{}\n", text_line(fact))).collect();
-            let head = "evidence (which side is wrong, it does not say):";
+            let head = "evidence (it does not decide whether the system or the model is wrong):";
             writeln!(self.out, "<system-out>{head}\n{}</system-out>", lines.concat())?;
         }
         self.out.write_all(b"</testsuite>\n</testsuites>\n")?;

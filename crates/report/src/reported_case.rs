@@ -79,27 +79,27 @@ impl CaseLister {
     }
 
     /// Lists a run, or only counts it once the limit is reached; failures of a new kind wait for the end.
-    fn list_ended_run(&mut self, ended: &EndedRun) -> Option<ReportedCase> {
-        if matches!(ended.novelty, Novelty::New(_)) {
+    fn list_ended_run(&mut self, ended_run: &EndedRun) -> Option<ReportedCase> {
+        if matches!(ended_run.novelty, Novelty::New(_)) {
             return None;
         }
-        let at = outcome_index(ended.outcome);
+        let at = outcome_index(ended_run.outcome);
         if self.listed[at] == self.limit {
             self.beyond[at] += 1;
             return None;
         }
         self.listed[at] += 1;
-        let (message, details) = self.describe_run(ended);
-        let result = match ended.outcome {
+        let (message, details) = self.describe_run(ended_run);
+        let result = match ended_run.outcome {
             RunOutcome::Pass => ReportedResult::Passed,
             RunOutcome::Fail => ReportedResult::Failed(message),
             RunOutcome::Error => ReportedResult::Error(message),
             RunOutcome::Inconclusive | RunOutcome::Interrupted => ReportedResult::Skipped(message),
         };
-        let requirements = self.requirements_of(&ended.run, ended.outcome);
+        let requirements = self.requirements_of(&ended_run.run, ended_run.outcome);
         Some(ReportedCase {
-            name: case_name(&ended.run),
-            time_ns: ended.time_ns,
+            name: case_name(&ended_run.run),
+            time_ns: ended_run.time_ns,
             result,
             details,
             requirements,
@@ -112,21 +112,24 @@ impl CaseLister {
     }
 
     /// Returns the message of a run, in one line, and its details.
-    fn describe_run(&self, ended: &EndedRun) -> (String, Vec<String>) {
-        match (ended.outcome, ended.novelty) {
+    fn describe_run(&self, ended_run: &EndedRun) -> (String, Vec<String>) {
+        match (ended_run.outcome, ended_run.novelty) {
             (RunOutcome::Fail, Novelty::Known(at)) => {
                 let kind = &self.summary.kinds[at];
                 (format!("{}, as in run {}", kind.id, number_from_one(kind.run.number)), Vec::new())
             }
-            (RunOutcome::Fail, _) => {
-                (failure_message(&ended.run.failure_id, &ended.run), lines::ending_lines(&ended.run))
-            }
+            (RunOutcome::Fail, _) => (
+                failure_message(&ended_run.run.failure_id, &ended_run.run),
+                lines::ending_lines(&ended_run.run),
+            ),
             (RunOutcome::Error, _) => (
-                ended.run.reason().to_owned(),
-                ended.run.trouble.as_ref().map(lines::trouble_lines).unwrap_or_default(),
+                ended_run.run.reason().to_owned(),
+                ended_run.run.trouble.as_ref().map(lines::trouble_lines).unwrap_or_default(),
             ),
             (RunOutcome::Interrupted, _) => ("interrupted".to_owned(), Vec::new()),
-            (RunOutcome::Pass | RunOutcome::Inconclusive, _) => (ended.run.reason().to_owned(), Vec::new()),
+            (RunOutcome::Pass | RunOutcome::Inconclusive, _) => {
+                (ended_run.run.reason().to_owned(), Vec::new())
+            }
         }
     }
 

@@ -239,13 +239,13 @@ impl Summary {
             EventKind::Trouble(told) => self.runs.run_of_event(event).apply_trouble(told),
             EventKind::RunFinished(told) => return Some(self.end_run(told, event.time_ns)),
             EventKind::Replayed(told) => {
-                if let Some(kind) = self.failure_kind_of(told.run) {
+                if let Some(kind) = self.failure_with_run(told.run) {
                     kind.replayed = Some(told.clone());
                 }
             }
             EventKind::Shrunk(told) => {
                 let http = self.describe_shrunk(told);
-                if let Some(kind) = self.failure_kind_of(told.run) {
+                if let Some(kind) = self.failure_with_run(told.run) {
                     if !http.is_empty() {
                         kind.http = http;
                     }
@@ -332,8 +332,8 @@ impl Summary {
     }
 
     /// Counts the switches of a run that ended: by its paths where they differ from its steps, else by its steps.
-    fn settle_switches(&mut self, by_steps: &TakenSwitches, told: &RunFinished) {
-        let by_paths = told.taken.as_ref().map(TakenSwitches::from_counts);
+    fn settle_switches(&mut self, by_steps: &TakenSwitches, finished: &RunFinished) {
+        let by_paths = finished.taken.as_ref().map(TakenSwitches::from_counts);
         self.settled.add(by_paths.as_ref().unwrap_or(by_steps));
         if by_paths.is_none() {
             return;
@@ -344,15 +344,15 @@ impl Summary {
         (self.certain, self.possible) = (all.certain, all.possible);
     }
 
-    fn end_run(&mut self, told: &RunFinished, time_ns: u64) -> EndedRun {
-        let mut run = self.runs.end_run(told.run);
-        self.counts.add_outcome(told.outcome);
-        self.doubts = self.doubts.saturating_add(told.doubts as u64);
+    fn end_run(&mut self, finished: &RunFinished, time_ns: u64) -> EndedRun {
+        let mut run = self.runs.end_run(finished.run);
+        self.counts.add_outcome(finished.outcome);
+        self.doubts = self.doubts.saturating_add(finished.doubts as u64);
         // A thinned run has no events of its own steps, so everything that they would have added is added
         // here.
-        if let Some(thinned) = &told.thinned {
+        if let Some(thinned) = &finished.thinned {
             self.thinned += 1;
-            self.steps += told.steps as u64;
+            self.steps += finished.steps as u64;
             for (switch, (certain, _)) in &thinned.taken {
                 insert_name(&mut self.possible, switch);
                 self.operations.count_switch(switch, *certain);
@@ -363,16 +363,16 @@ impl Summary {
             }
             self.settled.add(&TakenSwitches::from_counts(&thinned.taken));
         }
-        for (switch, _) in told.taken.iter().flatten().filter(|(_, (certain, _))| *certain > 0) {
+        for (switch, _) in finished.taken.iter().flatten().filter(|(_, (certain, _))| *certain > 0) {
             self.operations.cover(switch);
         }
-        self.settle_switches(&run.switches, told);
+        self.settle_switches(&run.switches, finished);
         // The paths of the whole run know more than its steps, and a thinned run has no steps at all.
-        let counted = told.taken.as_ref().or(told.thinned.as_ref().map(|thinned| &thinned.taken));
+        let counted = finished.taken.as_ref().or(finished.thinned.as_ref().map(|thinned| &thinned.taken));
         run.switches = counted.map_or(run.switches, TakenSwitches::from_counts);
-        self.requirements.add_run(&run.for_requirements(told.outcome));
+        self.requirements.add_run(&run.for_requirements(finished.outcome));
         debug_assert!(self.certain.is_subset(&self.possible), "what is certain is possible");
-        match told.outcome {
+        match finished.outcome {
             RunOutcome::Inconclusive => {
                 self.missed += u64::from(run.has_missed_goal());
                 self.inconclusive.add_reason(run.reason());
@@ -383,21 +383,21 @@ impl Summary {
         let time_ns = time_ns.saturating_sub(run.began_ns);
         let mut ended = EndedRun {
             run,
-            outcome: told.outcome,
-            steps: told.steps,
+            outcome: finished.outcome,
+            steps: finished.steps,
             time_ns,
             novelty: Novelty::None,
-            thinned: told.thinned.clone(),
-            taken: told.taken.clone(),
+            thinned: finished.thinned.clone(),
+            taken: finished.taken.clone(),
         };
-        if told.outcome == RunOutcome::Fail {
+        if finished.outcome == RunOutcome::Fail {
             ended.novelty = self.add_failure(&ended);
         }
         ended
     }
 
-    fn add_failure(&mut self, ended: &EndedRun) -> Novelty {
-        let run = &ended.run;
+    fn add_failure(&mut self, ended_run: &EndedRun) -> Novelty {
+        let run = &ended_run.run;
         let signature = excerpt(run.signature(), MAX_SIGNATURE);
         // Looked up before the limit is asked: a known kind is counted however many there are.
         if let Some(at) = self.kinds.iter().position(|kind| kind.signature == signature) {
@@ -417,8 +417,8 @@ impl Summary {
             signature,
             runs: 1,
             run: run.clone(),
-            steps: ended.steps,
-            time_ns: ended.time_ns,
+            steps: ended_run.steps,
+            time_ns: ended_run.time_ns,
             replayed: None,
             smaller: None,
             http: self.describe_run(run),
@@ -453,7 +453,7 @@ impl Summary {
     }
 
     /// Returns the kind among whose first runs is `run`.
-    fn failure_kind_of(&mut self, run: u64) -> Option<&mut FailureSummary> {
+    fn failure_with_run(&mut self, run: u64) -> Option<&mut FailureSummary> {
         self.kinds.iter_mut().find(|kind| kind.first.contains(&run))
     }
 }

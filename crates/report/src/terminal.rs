@@ -127,15 +127,15 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         )])
     }
 
-    fn write_ended_run(&mut self, event: &Event, ended: &EndedRun) -> io::Result<()> {
-        if let (RunOutcome::Fail, Novelty::New(kind)) = (ended.outcome, ended.novelty) {
-            let (run, is_among_others) = (ended.run.number, event.run.is_some());
+    fn write_ended_run(&mut self, event: &Event, ended_run: &EndedRun) -> io::Result<()> {
+        if let (RunOutcome::Fail, Novelty::New(kind)) = (ended_run.outcome, ended_run.novelty) {
+            let (run, is_among_others) = (ended_run.run.number, event.run.is_some());
             self.pending.push(PendingStory { run, kind, replayed: Vec::new(), is_among_others });
         }
-        let lines = if self.is_quiet() && ended.run.has_missed_goal() {
+        let lines = if self.is_quiet() && ended_run.run.has_missed_goal() {
             Vec::new()
         } else {
-            ended_lines(ended, &self.summary)
+            ended_lines(ended_run, &self.summary)
         };
         self.write_lines(&lines)
     }
@@ -270,30 +270,30 @@ fn line_lead(event: &Event, run: u64) -> String {
     if event.run.is_some() { format!("run {}: ", number_from_one(run)) } else { "    ".to_owned() }
 }
 
-fn ended_lines(ended: &EndedRun, summary: &Summary) -> Vec<String> {
-    let lead = format!("run {}:", number_from_one(ended.run.number));
-    let steps = plural(ended.steps as u64, "step");
-    match ended.outcome {
+fn ended_lines(ended_run: &EndedRun, summary: &Summary) -> Vec<String> {
+    let lead = format!("run {}:", number_from_one(ended_run.run.number));
+    let steps = plural(ended_run.steps as u64, "step");
+    match ended_run.outcome {
         RunOutcome::Pass => Vec::new(),
         RunOutcome::Inconclusive => {
-            let reason = excerpt(ended.run.reason(), MAX_TEXT);
+            let reason = excerpt(ended_run.run.reason(), MAX_TEXT);
             let line = || format!("{lead} inconclusive after {steps} ({reason})");
             (summary.counts.inconclusive <= MAX_INCONCLUSIVE).then(line).into_iter().collect()
         }
-        RunOutcome::Fail => failure_lines(&lead, ended, summary),
-        RunOutcome::Error => error_lines(&lead, &ended.run, summary),
+        RunOutcome::Fail => failure_lines(&lead, ended_run, summary),
+        RunOutcome::Error => error_lines(&lead, &ended_run.run, summary),
         RunOutcome::Interrupted => vec![format!("{lead} interrupted after {steps}")],
     }
 }
 
-fn failure_lines(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String> {
-    match ended.novelty {
+fn failure_lines(lead: &str, ended_run: &EndedRun, summary: &Summary) -> Vec<String> {
+    match ended_run.novelty {
         Novelty::New(_) => {
-            let goal = match &*ended.run.goal {
+            let goal = match &*ended_run.run.goal {
                 "" => String::new(),
                 goal => format!(", {}", excerpt(goal, MAX_TEXT)),
             };
-            vec![format!("{lead} FAIL at step {}{goal}", ended.steps)]
+            vec![format!("{lead} FAIL at step {}{goal}", ended_run.steps)]
         }
         Novelty::Known(at) => {
             let kind = &summary.kinds[at];
@@ -301,7 +301,7 @@ fn failure_lines(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String>
             limit_repeats(line, kind.runs - 1)
         }
         Novelty::Unlisted | Novelty::None => {
-            let line = format!("{lead} FAIL at step {}: {}", ended.steps, ended.run.failure_id);
+            let line = format!("{lead} FAIL at step {}: {}", ended_run.steps, ended_run.run.failure_id);
             limit_repeats(line, summary.unlisted)
         }
     }

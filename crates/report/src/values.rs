@@ -296,7 +296,7 @@ impl ValueRow {
     }
 }
 
-/// Returns the number that `value` is; `None` if it is no number, too long, or has an exponent.
+/// Returns the number that `value` is; `None` if it is not a number, too long, or has an exponent.
 fn parse_number(value: &Json) -> Option<Rational> {
     let text = match value {
         Json::Number(number) => number.to_string(),

@@ -67,13 +67,13 @@ pub fn collect_until_silence(
     adapter: &mut dyn Adapter,
     patience: Duration,
     halt: &Halt,
-    said: &mut Vec<Label>,
+    outputs: &mut Vec<Label>,
 ) -> Result<(), AnswerError> {
     loop {
-        check_answer_size(said)?;
+        check_answer_size(outputs)?;
         check_halt(halt)?;
         match adapter.observe(patience)? {
-            Observation::Output(output) => said.push(output.label),
+            Observation::Output(output) => outputs.push(output.label),
             Observation::Quiet => return Ok(()),
         }
     }
@@ -83,8 +83,8 @@ pub fn collect_until_silence(
 ///
 /// # Errors
 /// If there are.
-pub fn check_answer_size(said: &[Label]) -> Result<(), AnswerError> {
-    if said.len() <= MAX_ANSWERS { Ok(()) } else { Err(AnswerError::Endless) }
+pub fn check_answer_size(outputs: &[Label]) -> Result<(), AnswerError> {
+    if outputs.len() <= MAX_ANSWERS { Ok(()) } else { Err(AnswerError::Endless) }
 }
 
 /// Checks that there is time left, and that the user has not interrupted.

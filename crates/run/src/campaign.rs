@@ -556,10 +556,10 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         setup: &mut RunSetup<'_, '_>,
         run: &RunConfig,
         result: &RunResult,
-        again: &RerunResult,
+        rerun: &RerunResult,
         progress: ShrinkProgress<'_>,
     ) -> Option<ShrunkRun> {
-        let confirmed = again.confirmed(&result.trace)?;
+        let confirmed = rerun.confirmed(&result.trace)?;
         let budget = self.config.shrink.as_ref()?;
         let is_wanted = budget.only.is_none_or(|only| only.is_same(confirmed.sign()));
         is_wanted.then(|| shrink(setup, run, &confirmed, budget, Some(&self.copies), progress))

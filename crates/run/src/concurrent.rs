@@ -20,6 +20,7 @@ mod tests;
 mod workload;
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -230,7 +231,7 @@ pub enum FailureCause {
         /// The message.
         output: Label,
     },
-    /// A client got an answer that is no message of the model, or an exception.
+    /// A client got an answer that is not a message of the model, or an exception.
     Misbehaved {
         /// The client.
         client: String,
@@ -249,7 +250,7 @@ impl FailureCause {
             Self::Inconsistent(_) => None,
             Self::Unasked { client, output } => {
                 let output = output.show(&model.pool, &model.sts);
-                Some(format!("client {client} got {output} although it had asked for nothing"))
+                Some(format!("client {client} received {output} without a request"))
             }
             Self::Misbehaved { client, error } => Some(format!("client {client}: {error}")),
             Self::Ended(how) => Some(format!("the system ended by itself: {how}")),
@@ -310,58 +311,84 @@ impl ConcurrentCampaign<'_, '_, '_> {
                 break;
             }
             let seed = run_seed(self.config.seed, number);
-            let begun = Instant::now();
+            let started_at = Instant::now();
             let round = self.round(BurstSource::Drawn { seed }, deadline);
-            let ClientRound { verdict, history, plan } = round;
-            let (result, unknown) = match &verdict {
-                RoundVerdict::Passed => (ClientVerdict::Passed, None),
-                RoundVerdict::Failed(_) => (ClientVerdict::Failed, None),
-                RoundVerdict::Unknown(cause) => (ClientVerdict::Inconclusive, Some(*cause)),
-                RoundVerdict::Trouble(AdapterError::Interrupted) => {
-                    outcome.is_interrupted = true;
-                    break;
-                }
-                RoundVerdict::Trouble(error) => {
-                    outcome.error = Some(error.clone());
-                    break;
-                }
-            };
-            let run = ClientRun {
-                number,
-                verdict: result,
-                operations: history.operations.len(),
-                open: history.count_open(),
-                faults: history.faults.len(),
-                time: begun.elapsed(),
-                unknown,
-            };
-            observe(&run);
-            // A run that the end of the time cut off before its first answer says nothing about the system.
-            // It is counted all the same if it is the only one that sent anything, so that a campaign is never empty
-            // without a word.
-            let is_cut_off = unknown == Some(InconclusiveCause::NoAnswer) && is_over(deadline);
-            if !is_cut_off || outcome.runs.is_empty() && !history.operations.is_empty() {
-                outcome.runs.push(run);
-            }
-            if let RoundVerdict::Failed(cause) = verdict {
-                let failure =
-                    ClientFailure { run: number, history, cause, reproduced: 0, of: 0, workload: None };
-                // Repeated first: shrinking takes the number of its tries from the rate that is measured
-                // here.
-                let mut failure = self.repeat(&plan, failure);
-                if self.config.shrinks {
-                    self.shrink(plan, &mut failure);
-                }
-                outcome.failure = Some(failure);
-                break;
-            }
-            outcome.last = Some(history);
-            if self.setup.stop.load(Ordering::Relaxed) {
-                outcome.is_interrupted = true;
+            let is_over = is_over(deadline);
+            if self
+                .add_round(&mut outcome, (number, started_at.elapsed(), is_over), round, observe)
+                .is_break()
+            {
                 break;
             }
         }
         outcome
+    }
+
+    /// Adds run `number`, which took `time`, to the outcome; a break if the campaign ends with it.
+    fn add_round(
+        &mut self,
+        outcome: &mut ConcurrentOutcome,
+        (number, time, is_over): (u64, Duration, bool),
+        round: ClientRound,
+        observe: &mut dyn FnMut(&ClientRun),
+    ) -> ControlFlow<()> {
+        let ClientRound { verdict, history, plan } = round;
+        let (result, unknown) = match &verdict {
+            RoundVerdict::Passed => (ClientVerdict::Passed, None),
+            RoundVerdict::Failed(_) => (ClientVerdict::Failed, None),
+            RoundVerdict::Unknown(cause) => (ClientVerdict::Inconclusive, Some(*cause)),
+            RoundVerdict::Trouble(AdapterError::Interrupted) => {
+                outcome.is_interrupted = true;
+                return ControlFlow::Break(());
+            }
+            RoundVerdict::Trouble(error) => {
+                outcome.error = Some(error.clone());
+                return ControlFlow::Break(());
+            }
+        };
+        let run = ClientRun {
+            number,
+            verdict: result,
+            operations: history.operations.len(),
+            open: history.count_open(),
+            faults: history.faults.len(),
+            time,
+            unknown,
+        };
+        observe(&run);
+        // A run that the end of the time cut off before its first answer says nothing about the system. It is counted
+        // all the same if it is the only one that sent anything, so that a campaign is never empty without a word.
+        let is_cut_off = unknown == Some(InconclusiveCause::NoAnswer) && is_over;
+        if !is_cut_off || outcome.runs.is_empty() && !history.operations.is_empty() {
+            outcome.runs.push(run);
+        }
+        if let RoundVerdict::Failed(cause) = verdict {
+            outcome.failure = Some(self.settle_failure(number, history, cause, plan));
+            return ControlFlow::Break(());
+        }
+        outcome.last = Some(history);
+        if self.setup.stop.load(Ordering::Relaxed) {
+            outcome.is_interrupted = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Repeats a failing run and makes it smaller.
+    fn settle_failure(
+        &mut self,
+        run: u64,
+        history: History,
+        cause: FailureCause,
+        plan: Vec<PlannedBurst>,
+    ) -> ClientFailure {
+        let failure = ClientFailure { run, history, cause, reproduced: 0, of: 0, workload: None };
+        // Repeated first: shrinking takes the number of its tries from the rate that is measured here.
+        let mut failure = self.repeat(&plan, failure);
+        if self.config.shrinks {
+            self.shrink(plan, &mut failure);
+        }
+        failure
     }
 
     /// Does one run.

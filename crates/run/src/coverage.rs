@@ -225,7 +225,7 @@ impl Coverage {
     pub(crate) fn count_label(
         &mut self,
         cx: &mut Ctx<'_>,
-        before: &Belief,
+        belief_before: &Belief,
         label: &Label,
         switches: &[SwitchId],
     ) {
@@ -241,9 +241,9 @@ impl Coverage {
         let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return };
         let certain = certain_switch(switches).copied();
         if cx.sts.gates[*gate].kind == GateKind::Input && !switches.is_empty() {
-            self.note_input(cx, before, *gate, values, certain);
+            self.note_input(cx, belief_before, *gate, values, certain);
         }
-        self.note_extents(cx.sts, before);
+        self.note_extents(cx.sts, belief_before);
     }
 
     /// Counts what lies on every explanation of the run, as is known by now.
@@ -295,13 +295,13 @@ impl Coverage {
     fn note_input(
         &mut self,
         cx: &mut Ctx<'_>,
-        before: &Belief,
+        belief_before: &Belief,
         gate: GateId,
         values: &[Value],
         certain: Option<SwitchId>,
     ) {
         let mut items = notice::of_values(cx, gate, values);
-        if let (Belief::Concrete(states), Some(id)) = (before, certain) {
+        if let (Belief::Concrete(states), Some(id)) = (belief_before, certain) {
             let here = states.iter().filter(|state| state.loc == cx.sts.switches[id].source);
             let mut common: Option<Vec<CoverageItem>> = None;
             for state in here {
@@ -328,8 +328,8 @@ impl Coverage {
     }
 
     /// Extends the extents of the variables, if the specification is in one known state.
-    fn note_extents(&mut self, sts: &Sts, before: &Belief) {
-        let Belief::Concrete(states) = before else { return };
+    fn note_extents(&mut self, sts: &Sts, belief_before: &Belief) {
+        let Belief::Concrete(states) = belief_before else { return };
         // With several states a variable may have a value that it never has in the system.
         let (1, Some(state)) = (states.len(), states.first()) else { return };
         for (at, held) in sts.vars.iter().enumerate().take(MAX_EXTENTS) {

@@ -9,15 +9,15 @@ use ioxide_record::event::HttpExchange;
 /// Collects the requests of the run up to the first time that each of some switches may have been taken.
 #[derive(Debug, Default)]
 pub struct EvidenceCollector {
-    wanted: BTreeSet<SwitchId>,
+    targets: BTreeSet<SwitchId>,
     found: Mutex<BTreeMap<SwitchId, Vec<HttpExchange>>>,
 }
 
 impl EvidenceCollector {
     /// Makes a collector for these switches.
     #[must_use]
-    pub fn new(wanted: BTreeSet<SwitchId>) -> Self {
-        Self { wanted, found: Mutex::default() }
+    pub fn new(targets: BTreeSet<SwitchId>) -> Self {
+        Self { targets, found: Mutex::default() }
     }
 
     /// Returns what was collected.
@@ -29,7 +29,7 @@ impl EvidenceCollector {
     /// Takes the requests of a run in which these switches may just have been taken, if they are wanted.
     pub(crate) fn note(&self, switches: &[SwitchId], exchanges: impl FnOnce() -> Vec<HttpExchange>) {
         let mut found = self.lock();
-        let fresh = |id: &&SwitchId| self.wanted.contains(id) && !found.contains_key(id);
+        let fresh = |id: &&SwitchId| self.targets.contains(id) && !found.contains_key(id);
         let fresh: Vec<SwitchId> = switches.iter().filter(fresh).copied().collect();
         if fresh.is_empty() {
             return;

@@ -14,7 +14,7 @@ use thiserror::Error;
 /// The reason why given values cannot be used.
 #[derive(Debug, Error)]
 pub enum BadValues {
-    /// The text is no object in JSON.
+    /// The text is not an object in JSON.
     #[error("no JSON object: {0}")]
     NotJson(#[from] serde_json::Error),
     /// No input of the model has the field.

@@ -17,7 +17,7 @@ use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_record::event::{ConnectionRecord, Explanation, FindingRecord, WayRecord};
+use ioxide_record::event::{ConnectionRecord, Explanation, FindingRecord, RouteRecord};
 use ioxide_record::json;
 use ioxide_record::line::cut;
 use ioxide_record::value::{CodecError, WireMessage, label_from_json};
@@ -67,7 +67,7 @@ pub struct JudgeConfig<'o> {
     /// The meaning of the position of an input in the trace.
     pub inputs: Inputs,
     /// The way that each label came, where the trace says so.
-    pub ways: Vec<Option<WayRecord>>,
+    pub ways: Vec<Option<RouteRecord>>,
     /// The connections of a system that has several.
     pub connections: Vec<ConnectionRecord>,
     /// True if the judgement ends where the specification allows everything: nothing is forbidden from there on, and
@@ -116,74 +116,126 @@ pub fn judge_onwards(
     if !config.connections.is_empty() {
         monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
     }
-    let mut watch = ObjectiveWatch::with_tolerance(config.tolerance.clone());
-    let mut judged = JudgedTrace { steps: trace.len(), ..JudgedTrace::default() };
-    // The number of each label in the monitor, if it may have overtaken others.
-    let mut marks: Vec<u64> = Vec::with_capacity(trace.len());
+    let mut judging = TraceJudging {
+        trace,
+        config,
+        monitor,
+        objective: ObjectiveWatch::with_tolerance(config.tolerance.clone()),
+        judged: JudgedTrace { steps: trace.len(), ..JudgedTrace::default() },
+        marks: Vec::with_capacity(trace.len()),
+    };
     for (at, label) in trace.labels.iter().enumerate().skip(from) {
-        marks.resize(at, monitor.last_label_number());
-        if let Some(halted) = cx.halt_reason() {
-            judged.unknown.get_or_insert((at + 1, halted.to_string()));
-            judged.steps = at;
+        if judging.judge_label(cx, at, label, watch_monitor).is_break() {
             break;
         }
-        if config.ends_when_open && monitor.is_open() {
-            judged.unspecified.get_or_insert(at);
-            judged.steps = at;
-            break;
+    }
+    judging.finish(cx)
+}
+
+/// The judgement of a trace, label by label.
+struct TraceJudging<'t, 'o> {
+    trace: &'t Trace,
+    config: &'t JudgeConfig<'o>,
+    monitor: Monitor,
+    objective: ObjectiveWatch,
+    judged: JudgedTrace,
+    /// The number of each label in the monitor, if it may have overtaken others.
+    marks: Vec<u64>,
+}
+
+impl TraceJudging<'_, '_> {
+    /// Judges the label at position `at`; a break if the judgement ends with it, or before it.
+    fn judge_label(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        at: usize,
+        label: &Label,
+        watch_monitor: &mut dyn FnMut(&mut Ctx<'_>, &Monitor, usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.marks.resize(at, self.monitor.last_label_number());
+        if let Some(halted) = cx.halt_reason() {
+            self.judged.unknown.get_or_insert((at + 1, halted.to_string()));
+            return self.end_before(at);
+        }
+        if self.config.ends_when_open && self.monitor.is_open() {
+            self.judged.unspecified.get_or_insert(at);
+            return self.end_before(at);
         }
         // In a timed model the objective is watched label by label. In an untimed one labels may have crossed, so
         // it is asked once, at the failure, over all orders.
-        if let Some(objective) = config.objective.filter(|_| cx.sts.is_timed()) {
-            judged.is_outside = !watch.is_inside(cx, objective, monitor.belief());
-            watch.advance(cx, objective, label);
+        if let Some(objective) = self.config.objective.filter(|_| cx.sts.is_timed()) {
+            self.judged.is_outside = !self.objective.is_inside(cx, objective, self.monitor.belief());
+            self.objective.advance(cx, objective, label);
         }
         // Up to a message it is only the time of that message.
-        if let (Label::Delay(time), Some(next)) = (label, trace.labels.get(at + 1))
+        if let (Label::Delay(time), Some(next)) = (label, self.trace.labels.get(at + 1))
             && is_seen(cx.sts, next)
         {
-            monitor.advance_time(cx, time);
-            continue;
+            self.monitor.advance_time(cx, time);
+            return ControlFlow::Continue(());
         }
-        let way = config.ways.get(at).copied().flatten();
-        if watch_monitor(cx, &monitor, at).is_break() {
-            judged.steps = at;
-            break;
+        if watch_monitor(cx, &self.monitor, at).is_break() {
+            return self.end_before(at);
         }
-        match observe_label(cx, &mut monitor, label, config.inputs, way) {
+        self.observe(cx, at, label)
+    }
+
+    fn end_before(&mut self, at: usize) -> ControlFlow<()> {
+        self.judged.steps = at;
+        ControlFlow::Break(())
+    }
+
+    /// Lets the monitor judge the label at position `at`.
+    fn observe(&mut self, cx: &mut Ctx<'_>, at: usize, label: &Label) -> ControlFlow<()> {
+        let way = self.config.ways.get(at).copied().flatten();
+        match observe_label(cx, &mut self.monitor, label, self.config.inputs, way) {
             Ok(AllowedLabel::Allowed) => (),
-            Ok(AllowedLabel::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),
+            Ok(AllowedLabel::Unspecified) => {
+                self.judged.unspecified = self.judged.unspecified.or(Some(at + 1));
+            }
             Ok(AllowedLabel::Unknown) => {
-                let why = monitor.lost_states().map(|lost| lost.to_string()).unwrap_or_default();
-                judged.unknown.get_or_insert((at + 1, why));
+                let why = self.monitor.lost_states().map(|lost| lost.to_string()).unwrap_or_default();
+                self.judged.unknown.get_or_insert((at + 1, why));
             }
             Err(forbidden) => {
-                judged.forbid(cx, &forbidden, trace, at, &marks);
-                break;
+                self.judged.forbid(cx, &forbidden, self.trace, at, &self.marks);
+                return ControlFlow::Break(());
             }
         }
         // A state that was kept in doubt may be what allows the rest.
-        if monitor.count_doubts() > 0 {
-            let open = format!("the solver left {} questions open", monitor.count_doubts());
+        if self.monitor.count_doubts() > 0 {
+            let open = format!("the solver left {} questions open", self.monitor.count_doubts());
             let why = unknown_reason(cx.sts, open);
-            judged.unknown.get_or_insert((at + 1, why));
+            self.judged.unknown.get_or_insert((at + 1, why));
         }
+        ControlFlow::Continue(())
     }
-    marks.resize(judged.steps, monitor.last_label_number());
-    if judged.forbidden.is_none() && judged.unknown.is_none() && monitor.is_unexplained() {
-        judged.give_up_held(cx, &mut monitor, trace, &marks);
+
+    /// Returns the judgement after the last label.
+    fn finish(mut self, cx: &mut Ctx<'_>) -> JudgedTrace {
+        self.marks.resize(self.judged.steps, self.monitor.last_label_number());
+        let is_undecided = self.judged.forbidden.is_none() && self.judged.unknown.is_none();
+        if is_undecided && self.monitor.is_unexplained() {
+            self.judged.give_up_held(cx, &mut self.monitor, self.trace, &self.marks);
+        }
+        self.judge_objective(cx);
+        self.judged.belief = self.monitor.count_states();
+        self.judged.doubts = self.monitor.count_doubts() + self.objective.doubts();
+        self.judged
     }
-    if let (Some(objective), true, false) = (config.objective, judged.forbidden.is_some(), cx.sts.is_timed())
-    {
-        // Without the forbidden label itself: the objective is about what came before.
-        let inside = is_inside(cx, objective, trace, judged.steps - 1, config);
-        watch.doubt(usize::from(inside.is_none()));
-        // In doubt it is outside, so that nothing is called a failure without a proof; the doubt is counted.
-        judged.is_outside = !inside.unwrap_or(false);
+
+    /// Decides whether a failure is outside of the objective.
+    fn judge_objective(&mut self, cx: &mut Ctx<'_>) {
+        let is_failure = self.judged.forbidden.is_some();
+        if let (Some(objective), true, false) = (self.config.objective, is_failure, cx.sts.is_timed()) {
+            // Without the forbidden label itself: the objective is about what came before.
+            let inside = is_inside(cx, objective, self.trace, self.judged.steps - 1, self.config);
+            self.objective.doubt(usize::from(inside.is_none()));
+            // In doubt it is outside, so that nothing is called a failure without a proof; the doubt is counted.
+            self.judged.is_outside = !inside.unwrap_or(false);
+        }
+        self.judged.is_outside &= is_failure;
     }
-    judged.is_outside &= judged.forbidden.is_some();
-    (judged.belief, judged.doubts) = (monitor.count_states(), monitor.count_doubts() + watch.doubts());
-    judged
 }
 
 /// Returns the explanation of the failure that `trace` ends with: a forbidden label, or a breakdown; `None` if the
@@ -233,7 +285,7 @@ impl JudgedTrace {
         if let Some(Err(forbidden)) = blamed.map(|mark| monitor.expire_held(cx, *mark)) {
             self.forbid(cx, &forbidden, trace, self.steps - 1, marks);
         } else if monitor.is_unexplained() {
-            let why = "a message is explained only by one that is not in the trace";
+            let why = "a message can be explained only by a message that the trace does not contain";
             self.unknown = Some((self.steps, why.into()));
         }
     }
@@ -268,7 +320,7 @@ fn observe_label(
     monitor: &mut Monitor,
     label: &Label,
     inputs: Inputs,
-    way: Option<WayRecord>,
+    way: Option<RouteRecord>,
 ) -> Result<AllowedLabel, Box<Forbidden>> {
     match (label, inputs, way) {
         (Label::Input(..), Inputs::Sent, way) if !is_seen(cx.sts, label) => {
@@ -308,7 +360,7 @@ pub struct UnreadableLine {
 /// The problem with a line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnreadableReason {
-    /// It is no JSON, or JSON of another shape.
+    /// It is not JSON, or JSON of another shape.
     #[error("{0}")]
     Json(String),
     /// The model has no such message.
@@ -335,7 +387,7 @@ pub enum UnreadableReason {
     #[error("a negative delay: `after` is {0}")]
     NegativeDelay(String),
     /// The value of a key is no time.
-    #[error("`{name}` is {found}, which is no time in seconds")]
+    #[error("`{name}` is {found}; write a time in seconds")]
     NoTime {
         /// The key.
         name: &'static str,

@@ -39,7 +39,7 @@ pub enum JournalError {
     #[error("another process is writing to it")]
     Locked,
     /// The file is something else.
-    #[error("is no record of `ioxide kill`")]
+    #[error("is not a record of `ioxide kill`")]
     NotAJournal,
     /// The journal has decisions of something else.
     #[error("is of another model, other mutants, other settings or another version of the analysis")]

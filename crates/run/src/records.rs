@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ioxide_record::clock::{duration, seconds};
-use ioxide_record::event::{FindingRecord, LagRecord, MeasureRecord, ToleranceRecord, WayRecord};
+use ioxide_record::event::{FindingRecord, LagRecord, MeasureRecord, RouteRecord, ToleranceRecord};
 use ioxide_record::format::Record;
 use ioxide_symex::{Arrival, Crossing, Tolerance};
 use ioxide_testgen::tester::MethodFinding;
@@ -29,28 +29,28 @@ pub fn record_finding(finding: &MethodFinding) -> FindingRecord {
 
 /// Returns the way of an input; `None` on the first lane.
 #[must_use]
-pub fn record_input_way(lane: u32) -> Option<WayRecord> {
-    (lane > 0).then(|| WayRecord { lane, ..WayRecord::default() })
+pub fn record_input_way(lane: u32) -> Option<RouteRecord> {
+    (lane > 0).then(|| RouteRecord { lane, ..RouteRecord::default() })
 }
 
 /// Returns the way of a message that was seen; `None` if it came directly.
 #[must_use]
-pub fn record_way(arrival: Arrival) -> Option<WayRecord> {
+pub fn record_way(arrival: Arrival) -> Option<RouteRecord> {
     match arrival {
         Arrival::Direct => None,
         Arrival::Answer { lane, others } => {
-            Some(WayRecord { lane, is_answer: true, others, ..WayRecord::default() })
+            Some(RouteRecord { lane, is_answer: true, others, ..RouteRecord::default() })
         }
         Arrival::Crossing(Crossing { connection, lane, is_answer, others, is_end }) => {
-            Some(WayRecord { lane, connection: Some(connection), is_answer, others, is_end })
+            Some(RouteRecord { lane, connection: Some(connection), is_answer, others, is_end })
         }
     }
 }
 
 /// Returns the way of a message as the monitor takes it.
 #[must_use]
-pub fn read_way(way: WayRecord) -> Arrival {
-    let WayRecord { lane, connection, is_answer, others, is_end } = way;
+pub fn read_way(route: RouteRecord) -> Arrival {
+    let RouteRecord { lane, connection, is_answer, others, is_end } = route;
     match connection {
         Some(connection) => Arrival::Crossing(Crossing { connection, lane, is_answer, others, is_end }),
         None => Arrival::Answer { lane, others },
@@ -80,7 +80,7 @@ impl JudgeConfig<'_> {
     /// Returns the settings under which run `run` of `record` is judged, as far as the record states them; its instants
     /// are also as inexact as the machine was late. `ways` are those of its labels.
     #[must_use]
-    pub fn for_recorded_run(record: &Record, run: u64, ways: Vec<Option<WayRecord>>) -> Self {
+    pub fn for_recorded_run(record: &Record, run: u64, ways: Vec<Option<RouteRecord>>) -> Self {
         let start = record.start_of_run(run);
         let stated = start.and_then(|start| start.tolerance).map(read_tolerance).unwrap_or_default();
         let lag = record.end_of_run(run).and_then(|end| end.machine_lag).map(LagEffect::from);

@@ -58,7 +58,7 @@ use self::breakdown::ForbiddenBreakdown;
 use self::knowledge::{RunKnowledge, TracedLabel};
 use self::pace::RunPace;
 use self::pending::PendingMessages;
-use self::reporting::StepTelling;
+use self::reporting::StepReporter;
 use self::timing::RunTiming;
 pub use self::wait::{FirstReplyWait, LagEffect};
 use crate::clock::lag::LagMeter;
@@ -261,7 +261,7 @@ pub fn run(
         coverage,
         knowledge: RunKnowledge::new(monitor, config),
         timing: RunTiming::new(pace, tolerance, lag, has_times),
-        telling: StepTelling::new(sink),
+        reporter: StepReporter::new(sink),
         pending: PendingMessages::default(),
     };
     walk.timing.spent.restarts = restarts;
@@ -315,7 +315,7 @@ struct RunLoop<'w, 'm, 'r> {
     coverage: &'w mut Coverage,
     knowledge: RunKnowledge,
     timing: RunTiming,
-    telling: StepTelling<'w, 'r>,
+    reporter: StepReporter<'w, 'r>,
     pending: PendingMessages,
 }
 
@@ -341,13 +341,13 @@ impl RunLoop<'_, '_, '_> {
                 return Ok(LoopEnd::Interrupted);
             }
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
-                return self.judge_rest(TesterStop::GoalMet("the awaited message was seen".into()));
+                return self.judge_rest(TesterStop::GoalMet("the expected message arrived".into()));
             }
             // The tester hears of a step before it decides about the next one.
             self.knowledge.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = self.timing.is_untimed();
             let thinking = Instant::now();
-            let trace = self.telling.tester_trace(&self.knowledge.trace);
+            let trace = self.reporter.tester_trace(&self.knowledge.trace);
             let steps_before = trace.len();
             let next = tester.next(self.setup.cx, &self.knowledge.monitor, trace);
             self.timing.spent.tester += thinking.elapsed();
@@ -361,12 +361,12 @@ impl RunLoop<'_, '_, '_> {
                 TesterMove::Stimulate(label) if is_untimed => self.stimulate(&label)?,
                 TesterMove::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
                 TesterMove::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
-                TesterMove::Observe if is_untimed => self.observe(Duration::ZERO)?,
+                TesterMove::Observe if is_untimed => self.wait_and_judge(Duration::ZERO)?,
                 TesterMove::Observe => {
                     let horizon = self.knowledge.monitor.time_horizon(self.setup.cx) + &self.lag();
                     self.observe_timed(duration(&horizon))?
                 }
-                TesterMove::ObserveFor(time) if is_untimed => self.observe(time)?,
+                TesterMove::ObserveFor(time) if is_untimed => self.wait_and_judge(time)?,
                 TesterMove::ObserveFor(time) => self.observe_timed(time)?,
             };
             if let ControlFlow::Break(ended) = step {
@@ -378,7 +378,7 @@ impl RunLoop<'_, '_, '_> {
 
     /// Tells the tester how long its move took, since `from`, when the run had `steps_before` steps.
     fn tell_time(&self, tester: &mut dyn Tester, from: Instant, steps_before: usize) {
-        let trace = self.telling.tester_trace(&self.knowledge.trace);
+        let trace = self.reporter.tester_trace(&self.knowledge.trace);
         let is_silent = trace.len() > steps_before && trace.ends_in_silence();
         let (of_move, of_silence) = NOMINAL_TIMES;
         let time = match (self.config.weighs_time, is_silent) {
@@ -405,7 +405,7 @@ impl RunLoop<'_, '_, '_> {
             let step = match self.setup.adapter.poll() {
                 Ok(Some(output)) => self.judge_output(output)?,
                 Ok(None) => break,
-                Err(error) => self.broke(error)?,
+                Err(error) => self.handle_adapter_error(error)?,
             };
             if let ControlFlow::Break(ended) = step {
                 return Ok(ended);
@@ -429,9 +429,9 @@ impl RunLoop<'_, '_, '_> {
         self.count_reply(&output);
         let at = output.times();
         let ArrivedOutput { label, raw, way, is_first, .. } = output;
-        self.telling.raw = raw;
+        self.reporter.raw = raw;
         self.count_latency(&label, at.begun, is_first);
-        self.telling.way = record_way(way);
+        self.reporter.way = record_way(way);
         // What had to be explained by now is decided first: the new message cannot explain it any more.
         match self.expire()? {
             ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
@@ -513,7 +513,7 @@ impl RunLoop<'_, '_, '_> {
         let step = self.judge_by(label, |after, cx| after.observe_arrival(cx, label, arrival))?;
         match step {
             ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
-                self.unless_late(label, arrival, at.begun, forbidden)
+                self.fail_or_retract(label, arrival, at.begun, forbidden)
             }
             step => {
                 self.pending.silences.record_output(label, arrival);
@@ -545,7 +545,7 @@ impl RunLoop<'_, '_, '_> {
         if matches!(label, Label::Input(..) | Label::Output(..)) {
             self.knowledge.explained.push(switches);
         }
-        self.knowledge.note_unknown(self.setup.cx.sts, judged.as_ref().ok(), self.telling.steps);
+        self.knowledge.note_unknown(self.setup.cx.sts, judged.as_ref().ok(), self.reporter.steps);
         Ok(match judged {
             Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified | AllowedLabel::Unknown) => {
                 ControlFlow::Continue(())
@@ -575,7 +575,7 @@ impl RunLoop<'_, '_, '_> {
     fn tell_unsolicited(&mut self) -> io::Result<()> {
         for UnsolicitedMessage { text, answer, connection } in self.setup.adapter.take_unsolicited() {
             let told = UnsolicitedRecord { message: text, answer, connection };
-            self.telling.sink.tell(EventKind::Unsolicited(told))?;
+            self.reporter.sink.tell(EventKind::Unsolicited(told))?;
         }
         Ok(())
     }
@@ -583,25 +583,25 @@ impl RunLoop<'_, '_, '_> {
     /// Reports a step, which becomes part of the trace.
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId], mark: Option<u64>) -> io::Result<()> {
         self.tell_unsolicited()?;
-        self.telling.steps += 1;
+        self.reporter.steps += 1;
         self.knowledge.trace.labels.push(label.clone());
         self.knowledge.happened.push(TracedLabel {
             origin: self.label_origin(label),
-            step: self.telling.steps,
+            step: self.reporter.steps,
             mark,
         });
-        self.telling.add_label(label);
+        self.reporter.add_label(label);
         self.pending.unwritten = 0;
         let sts = self.setup.cx.sts;
-        let (raw, way) = self.telling.take_wire(label);
+        let (raw, way) = self.reporter.take_wire(label);
         let step = StepRecord {
-            step: self.telling.steps,
+            step: self.reporter.steps,
             label: LabelRecord { raw, way, ..LabelRecord::new(self.setup.cx.pool, sts, label) },
             belief: self.knowledge.monitor.count_states(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };
         let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
-        self.telling.sink.tell(match label {
+        self.reporter.sink.tell(match label {
             Label::Input(gate, _) if is_ours(*gate) => EventKind::Stimulus(step),
             Label::Input(..) | Label::Output(..) | Label::Quiescence | Label::Delay(_) => {
                 EventKind::Observation(step)
@@ -614,7 +614,7 @@ impl RunLoop<'_, '_, '_> {
     fn label_origin(&self, label: &Label) -> LabelOrigin {
         let is_given =
             matches!(label, Label::Input(gate, _) if self.setup.cx.sts.gates[*gate].kind == GateKind::Input);
-        match (is_given, self.telling.way) {
+        match (is_given, self.reporter.way) {
             (true, way) if self.pending.is_under_way => {
                 LabelOrigin::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
             }
@@ -693,7 +693,7 @@ impl RunLoop<'_, '_, '_> {
         self.knowledge.signature = Some(signature(self.setup.cx, forbidden));
         let told = VerdictRecord {
             kind: Some("forbidden".into()),
-            step: step.filter(|step| *step < self.telling.steps),
+            step: step.filter(|step| *step < self.reporter.steps),
             explanation: Some(explanation),
             signature: self.knowledge.signature.clone(),
             finding,
@@ -701,7 +701,7 @@ impl RunLoop<'_, '_, '_> {
             exchanges: self.setup.adapter.exchanges(),
             ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
-        self.telling.sink.tell(EventKind::Verdict(told))?;
+        self.reporter.sink.tell(EventKind::Verdict(told))?;
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 
@@ -718,7 +718,7 @@ impl RunLoop<'_, '_, '_> {
             }
             LoopEnd::Outside(seen) => RunEnd::Verdict(Verdict::Inconclusive, self.outside_objective(&seen)),
             LoopEnd::Forbidden(forbidden) => self.fail(&forbidden, finding)?,
-            LoopEnd::Broken(broken) => self.break_down(&broken)?,
+            LoopEnd::Broken(broken) => self.report_breakdown(&broken)?,
             LoopEnd::Trouble(error) if error.is_interruption() => RunEnd::Interrupted,
             LoopEnd::Trouble(error) => RunEnd::Error(error),
             LoopEnd::Interrupted => RunEnd::Interrupted,
@@ -738,11 +738,11 @@ impl RunLoop<'_, '_, '_> {
                     finding: finding.map(record_finding),
                     ..VerdictRecord::new(*verdict, reason.clone())
                 };
-                self.telling.sink.tell(EventKind::Verdict(told))?;
+                self.reporter.sink.tell(EventKind::Verdict(told))?;
             }
             RunEnd::Error(error) => {
                 let last_words = self.setup.adapter.last_words();
-                self.telling
+                self.reporter
                     .sink
                     .tell(EventKind::Trouble(SystemTrouble { error: error.to_string(), last_words }))?;
             }
@@ -756,7 +756,7 @@ impl RunLoop<'_, '_, '_> {
         self.coverage.end_run(&self.knowledge.monitor.possible_items());
         let taken = self.coverage.taken_in_run(self.setup.cx.sts);
         let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag, thinned: None, taken };
-        self.telling.sink.tell(EventKind::RunFinished(finished))?;
+        self.reporter.sink.tell(EventKind::RunFinished(finished))?;
         let has_failed = matches!(end, RunEnd::Verdict(Verdict::Fail, _));
         let exchanges = if has_failed { self.setup.adapter.exchanges() } else { Vec::new() };
         let RunKnowledge { trace, signature, exception, .. } = self.knowledge;

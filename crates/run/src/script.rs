@@ -56,8 +56,8 @@ pub enum ScriptObstacle {
     /// An output cannot be recognised by its text.
     #[error("no pattern that other languages support distinguishes {0} from other replies")]
     Output(String),
-    /// An output comes by a stream that is no WebSocket, or by one of several.
-    #[error("{0} is an event of a stream that is no WebSocket, or of one of several WebSockets")]
+    /// An output comes by a stream that is not a WebSocket, or by one of several.
+    #[error("{0} is an event of a stream that is not a WebSocket, or of one of several WebSockets")]
     Event(String),
     /// An answer comes that no request asked for.
     #[error("{0} answers no request of the run")]
@@ -216,11 +216,11 @@ impl ScriptMaker<'_> {
     }
 
     /// Gives the reply that is the failure its values: it must not come again.
-    fn value_last_reply(&mut self, steps: &mut [ScriptStep], before: &Trace) {
+    fn value_last_reply(&mut self, steps: &mut [ScriptStep], prefix: &Trace) {
         let Some(ScriptStep::Receive { reply, .. }) = steps.last_mut() else { return };
-        if let Some(Label::Output(gate, values)) = self.trace.labels.get(before.len()) {
+        if let Some(Label::Output(gate, values)) = self.trace.labels.get(prefix.len()) {
             let ScriptReply { shown, form, .. } = reply.clone();
-            *reply = self.valued_reply(shown, form, *gate, values, before);
+            *reply = self.valued_reply(shown, form, *gate, values, prefix);
         }
     }
 
@@ -266,8 +266,8 @@ impl ScriptMaker<'_> {
         let (ScriptValuePlace::Json(pointer), [_, ..]) = (&place, inside) else {
             return inside.is_empty().then_some(place);
         };
-        // The notation knows how a value becomes JSON, and not where its parts land: so a value that occurs nowhere
-        // else is written and looked for.
+        // The notation knows how a value becomes JSON, and not where its parts land. So a value that no template is
+        // likely to contain is written and looked for.
         let marker = |old: &Value| match old {
             Value::Str(_) => Some(Value::str("zqPlaceqz")),
             Value::Int(_) => Some(Value::Int(7_700_777_007.into())),
@@ -284,11 +284,11 @@ impl ScriptMaker<'_> {
 
     /// Returns a message that was allowed in the place of the last one, after `before`; `None` if it cannot be written
     /// down.
-    fn allowed_reply(&mut self, cx: &Ctx<'_>, offer: &SwitchOffer, before: &Trace) -> Option<ScriptReply> {
+    fn allowed_reply(&mut self, cx: &Ctx<'_>, offer: &SwitchOffer, prefix: &Trace) -> Option<ScriptReply> {
         let form = self.notation.reply_form(offer.gate)?;
         let shown = offer_text(cx, offer);
         Some(match fixed_label(cx, offer) {
-            Some(Label::Output(gate, values)) => self.valued_reply(shown, form, gate, &values, before),
+            Some(Label::Output(gate, values)) => self.valued_reply(shown, form, gate, &values, prefix),
             _ => ScriptReply { shown, form, values: Vec::new(), is_exact: false },
         })
     }
@@ -300,9 +300,9 @@ impl ScriptMaker<'_> {
         form: ReplyForm,
         gate: GateId,
         values: &[Value],
-        before: &Trace,
+        prefix: &Trace,
     ) -> ScriptReply {
-        let references = references_in_expected(&self.flow, self.sts, before, gate, values);
+        let references = references_in_expected(&self.flow, self.sts, prefix, gate, values);
         let leaves = leaves_of(values);
         let mut known = Vec::new();
         for (path, value) in &leaves {

@@ -119,7 +119,7 @@ pub enum SuiteError {
     #[error("cannot read the suite: {0}")]
     Io(#[from] io::Error),
     /// The file is no suite.
-    #[error("this is no suite of ioxide: it starts with {0}")]
+    #[error("this is not an ioxide suite: it starts with {0}")]
     NotASuite(String),
     /// The file was written by another version.
     #[error("the suite has version {0}, this program reads version {VERSION}")]
@@ -202,21 +202,21 @@ impl<W: Write> SuiteWriter<W> {
     ///
     /// # Errors
     /// If the first line cannot be written.
-    pub fn new(out: W, about: Map<String, Json>) -> io::Result<Self> {
-        Self::write_header(out, about, true)
+    pub fn new(out: W, header_fields: Map<String, Json>) -> io::Result<Self> {
+        Self::write_header(out, header_fields, true)
     }
 
     /// Begins a suite that may grow.
     ///
     /// # Errors
     /// If the first line cannot be written.
-    pub fn open_ended(out: W, about: Map<String, Json>) -> io::Result<Self> {
-        Self::write_header(out, about, false)
+    pub fn open_ended(out: W, header_fields: Map<String, Json>) -> io::Result<Self> {
+        Self::write_header(out, header_fields, false)
     }
 
     /// Writes the header of a suite and returns its writer.
-    fn write_header(mut out: W, about: Map<String, Json>, closed: bool) -> io::Result<Self> {
-        let header = SuiteHeader { format: FORMAT.into(), version: VERSION, closed, about };
+    fn write_header(mut out: W, header_fields: Map<String, Json>, closed: bool) -> io::Result<Self> {
+        let header = SuiteHeader { format: FORMAT.into(), version: VERSION, closed, about: header_fields };
         writeln!(out, "{}", serde_json::to_string(&header)?)?;
         Ok(Self { out, tests: closed.then_some(0) })
     }

@@ -218,7 +218,7 @@ fn answer(solver: &mut dyn Solver, pool: &mut TermPool, facts: &[Term], ask: Ask
 
 fn without_backend(solver: &dyn Solver, n: usize) -> String {
     let mut tally = SolverTally::default();
-    solver.tally(&mut tally);
+    solver.add_to_tally(&mut tally);
     let behind = tally.answers_of("z3").total() + tally.answers_of("process").total();
     if tally.lines.len() < 2 {
         return "-".to_owned();

@@ -226,7 +226,7 @@ impl<B: Backend> Solver for IncrementalSolver<B> {
         self.answers.count_decision(decision)
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
+    fn add_to_tally(&self, tally: &mut SolverTally) {
         tally.add_layer(self.backend.name(), self.answers);
     }
 }

@@ -48,7 +48,7 @@ impl Solver for BruteSolver {
         self.answers.count_answer(answer)
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
+    fn add_to_tally(&self, tally: &mut SolverTally) {
         tally.add_layer("brute", self.answers);
     }
 }

@@ -75,7 +75,7 @@ pub(crate) struct FormSlot {
     pub(crate) kind: SlotKind,
     pub(crate) sort: Sort,
     /// True if only whole numbers are possible.
-    pub(crate) whole: bool,
+    pub(crate) is_integer: bool,
 }
 
 /// A fact that was read, with its linear form.
@@ -146,7 +146,7 @@ impl LinearForms {
     }
 
     fn add_slot(&mut self, kind: SlotKind, sort: Sort) -> usize {
-        self.slots.push(FormSlot { kind, sort, whole: sort != Sort::Real });
+        self.slots.push(FormSlot { kind, sort, is_integer: sort != Sort::Real });
         self.slots.len() - 1
     }
 
@@ -228,7 +228,7 @@ impl LinearForms {
         self.add_sum(pool, b, SmallFraction::ONE.neg(), &mut atom)?;
         atom.merge_terms()?;
         // Rounding is right only if every number of the sum is whole.
-        let whole = atom.terms.iter().all(|&(slot, _)| self.slots[slot].whole);
+        let whole = atom.terms.iter().all(|&(slot, _)| self.slots[slot].is_integer);
         Some(match atom.tighten(whole)? {
             TightenedSum::Atom(atom) => LinearForm::Atom(atom),
             TightenedSum::Constant(holds) => constant_form(holds),
@@ -296,11 +296,11 @@ impl LinearAtom {
 
     /// Returns the sharpest form if all variables are `whole`: coefficients without common divisor, no `<`; a constant
     /// if the truth is known. `None` if a number does not fit its machine word.
-    fn tighten(mut self, whole: bool) -> Option<TightenedSum> {
+    fn tighten(mut self, is_integer: bool) -> Option<TightenedSum> {
         if self.terms.is_empty() {
             return Some(TightenedSum::Constant(self.relation.holds(self.constant)));
         }
-        if !whole {
+        if !is_integer {
             return Some(TightenedSum::Atom(self));
         }
         // After scaling the terms add up to any whole number at most, so the constant can be rounded: `2x <= 5` is `x

@@ -39,7 +39,7 @@ pub enum UnsolvablePattern {
     #[error(transparent)]
     Syntax(Box<regex_syntax::Error>),
     /// The pattern has a construct that SMT-LIB lacks.
-    #[error("pattern `{pattern}` has {what}, which solvers do not know")]
+    #[error("pattern `{pattern}` has {what}, which solvers do not support")]
     Unsupported {
         /// The pattern.
         pattern: String,

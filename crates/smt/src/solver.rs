@@ -43,7 +43,7 @@ pub trait Solver: Send {
     }
 
     /// Adds the answers of this solver, and of those behind it, to `tally`.
-    fn tally(&self, tally: &mut SolverTally) {
+    fn add_to_tally(&self, tally: &mut SolverTally) {
         let _ = tally;
     }
 }
@@ -175,8 +175,8 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
         (**self).restrict(halt)
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
-        (**self).tally(tally);
+    fn add_to_tally(&self, tally: &mut SolverTally) {
+        (**self).add_to_tally(tally);
     }
 }
 
@@ -197,8 +197,8 @@ impl<S: Solver + ?Sized> Solver for &mut S {
         (**self).restrict(halt)
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
-        (**self).tally(tally);
+    fn add_to_tally(&self, tally: &mut SolverTally) {
+        (**self).add_to_tally(tally);
     }
 }
 

@@ -102,7 +102,7 @@ impl SolverStack {
         }
         if self.pool.is_some() {
             // Counts are about all questions, so they outlive the layers.
-            self.solver.tally(&mut self.before);
+            self.solver.add_to_tally(&mut self.before);
             (self.backend, self.solver) = assemble_layers(&self.config, &self.halt);
         }
         self.pool = Some(pool.id());
@@ -162,8 +162,8 @@ impl Solver for SolverStack {
         self.halt.replace(halt)
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
-        self.solver.tally(tally);
+    fn add_to_tally(&self, tally: &mut SolverTally) {
+        self.solver.add_to_tally(tally);
         tally.absorb(&self.before);
     }
 }

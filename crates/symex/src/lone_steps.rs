@@ -79,6 +79,8 @@ impl LoneSteps {
             return None;
         }
         let mut index = Self {
+            // With one location, the locations of the parts are variables of the composed system, and parts can be
+            // independent. With several, every switch reads the location, so no two are.
             is_partial: sts.locations.len() == 1,
             internal,
             readers: FxHashMap::default(),
@@ -100,6 +102,7 @@ impl LoneSteps {
             self.writers.entry(var).or_default().push(id);
         }
         let mut conjuncts = pool.conjuncts(switch.guard);
+        // The state does not decide a conjunct about a field, so it cannot be the false conjunct of condition 2.
         conjuncts.retain(|&term| !pool.free_vars(term).iter().any(|var| fields.contains(var)));
         self.conjuncts.insert(id, conjuncts);
     }
@@ -125,6 +128,7 @@ impl LoneSteps {
             };
             let next = concrete::successor(pool, sts, here, &sts.switches[id], &[])?;
             if !seen.insert(next.clone()) {
+                // A circle: its least state is chosen, so that every way into it ends in the same one.
                 let begin = passed.iter().position(|state| *state == next).unwrap_or(0);
                 return Ok(passed[begin..].iter().min().cloned());
             }
@@ -176,6 +180,7 @@ impl LoneSearch<'_> {
         let conjuncts = &self.index.conjuncts[&id];
         let truth = |term: &Term| self.pool.holds(*term, &self.state.values);
         let status = if switch.source != self.state.loc {
+            // Only with several locations, where `is_only_step` does not ask for the conjunct.
             SwitchStatus::Disabled(Vec::new())
         } else {
             let refuting: Vec<Term> =
@@ -211,8 +216,11 @@ impl LoneSearch<'_> {
             if !set.insert(next) {
                 continue;
             }
+            // Condition 2: another switch of T must be disabled, whatever the values of its fields. One with an open
+            // status may be possible for some of them.
             let SwitchStatus::Disabled(refuting) = self.status(next) else { return false };
             let Some(enablers) = self.fewest_enablers(&set, &refuting) else { return false };
+            // For one false conjunct only. The choice is never revised, so a set may be missed.
             open.extend(enablers);
         }
         true
@@ -225,6 +233,7 @@ impl LoneSearch<'_> {
         for &conjunct in refuting {
             let mut enablers = self.index.enablers_of(self.pool, self.sts, conjunct);
             enablers.retain(|id| !set.contains(id));
+            // An enabler that can be taken would have to be in T, where it breaks condition 2.
             let are_disabled =
                 enablers.iter().all(|&id| matches!(self.status(id), SwitchStatus::Disabled(_)));
             if are_disabled && best.as_ref().is_none_or(|best| enablers.len() < best.len()) {
@@ -240,6 +249,7 @@ impl LoneSearch<'_> {
         let of =
             |map: &FxHashMap<VarId, Vec<SwitchId>>, var: VarId| map.get(&var).cloned().unwrap_or_default();
         let mut found = Vec::new();
+        // Condition 1. Two switches that write the same variable depend on each other even if neither reads it.
         for &(var, _) in &switch.update {
             found.extend(of(&self.index.readers, var));
             found.extend(of(&self.index.writers, var));
@@ -261,5 +271,6 @@ fn read_variables(pool: &TermPool, switch: &Switch) -> Vec<VarId> {
 fn can_make_true(pool: &TermPool, switch: &Switch, conjunct: Term) -> bool {
     let constant = |&(var, term): &(VarId, Term)| Some((var, pool.as_value(term)?.clone()));
     let written: Valuation = switch.update.iter().filter_map(constant).collect();
+    // Only constants are evaluated. An unknown value counts as "may be true", which only makes T larger.
     pool.holds(conjunct, &written) != Ok(false)
 }

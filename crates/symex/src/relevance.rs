@@ -12,10 +12,10 @@ use ioxide_model::term::{Term, TermPool, VarId};
 
 /// Returns the switches that are relevant for taking `wanted`, itself included.
 #[must_use]
-pub fn relevant_switches(pool: &TermPool, sts: &Sts, wanted: SwitchId) -> BTreeSet<SwitchId> {
+pub fn relevant_switches(pool: &TermPool, sts: &Sts, target: SwitchId) -> BTreeSet<SwitchId> {
     let mut slice = RelevantSlice { pool, read: BTreeSet::new(), kept: BTreeSet::new() };
-    slice.read_by(sts.switches[wanted].guard);
-    slice.kept.insert(wanted);
+    slice.read_by(sts.switches[target].guard);
+    slice.kept.insert(target);
     loop {
         let before = (slice.kept.len(), slice.read.len());
         for (id, switch) in sts.switches.iter_enumerated() {

@@ -13,11 +13,11 @@ pub fn is_full_run() -> bool {
 ///
 /// # Panics
 ///
-/// If the variable is set to something that is no number.
+/// If the variable is set to something that is not a number.
 #[track_caller]
 pub fn test_count(variable: &str, share: u64, full: u64) -> u64 {
     match env::var(variable) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number of cases")),
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable}={text} is not a number of cases")),
         Err(_) => default_count(is_full_run(), share, full),
     }
 }
@@ -39,7 +39,7 @@ pub fn test_seeds(variable: &str, share: u64, full: u64) -> Range<u64> {
     let (first, end) = text.split_once("..").unwrap_or(("0", &text));
     match (first.parse(), end.parse()) {
         (Ok(first), Ok(end)) => first..end,
-        _ => panic!("{variable}={text} is no number of cases and no range of seeds"),
+        _ => panic!("{variable}={text} is neither a number of cases nor a range of seeds"),
     }
 }
 

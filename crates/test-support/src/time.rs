@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct WorkClock {
     work: Option<Duration>,
-    begun: Instant,
+    started_at: Instant,
 }
 
 impl WorkClock {
     /// Starts the clock.
     pub fn start() -> Self {
-        Self { work: thread_work(), begun: Instant::now() }
+        Self { work: thread_work(), started_at: Instant::now() }
     }
 
     /// The time this thread has worked since the start.
     pub fn elapsed(&self) -> Duration {
         match (self.work, thread_work()) {
             (Some(begin), Some(now)) => now.saturating_sub(begin),
-            _ => self.begun.elapsed(),
+            _ => self.started_at.elapsed(),
         }
     }
 }

@@ -118,7 +118,7 @@ impl FlattenSearch<'_> {
     /// Several such states after the same outputs become one additional state, `start`, with the transitions of all.
     fn add_initial_state(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<(), NotFinite> {
         let first = self.answers.replies_in(cx, start)?;
-        let mut said = first.iter().map(|answer| answer.said.clone());
+        let mut said = first.iter().map(|answer| answer.outputs.clone());
         self.flat.preamble = said.next().unwrap_or_default();
         // The machine has one preamble. States behind different outputs can be told apart before the first
         // input, so they cannot be one state.
@@ -176,14 +176,14 @@ impl FlattenSearch<'_> {
         answer: &QuiescentReply,
     ) -> Result<(), NotFinite> {
         let input = input_name(cx.pool, cx.sts, label);
-        let output = answer_name(cx.pool, cx.sts, &answer.said);
+        let output = answer_name(cx.pool, cx.sts, &answer.outputs);
         let to = self.name_state(cx, &answer.state)?;
         // The limit is asked before the row is added, so that a model of exactly that size is accepted.
         if self.flat.listing.rows.len() >= self.limits.transitions {
             return Err(NotFinite::TooManyTransitions { limit: self.limits.transitions });
         }
         self.flat.inputs.entry(input.clone()).or_insert_with(|| label.clone());
-        self.flat.outputs.entry(output.clone()).or_insert_with(|| answer.said.clone());
+        self.flat.outputs.entry(output.clone()).or_insert_with(|| answer.outputs.clone());
         self.flat.listing.rows.push(TransitionRow { from: from.to_owned(), input, output, to });
         Ok(())
     }

@@ -66,19 +66,19 @@ pub struct CaseConfig {
     /// The arcs that are left out.
     pub pruning: Pruning,
     /// The instants at which inputs are sent.
-    pub sending: Sending,
+    pub sending: SendTime,
 }
 
 impl Default for CaseConfig {
     /// A time-out above every deadline, nothing pruned that can happen, inputs as soon as they fit.
     fn default() -> Self {
-        Self { timeout: Timeout::Above, pruning: Pruning::Refuted, sending: Sending::Soonest }
+        Self { timeout: Timeout::Above, pruning: Pruning::Refuted, sending: SendTime::Soonest }
     }
 }
 
 /// The border of the time allowed by the model at which an input is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sending {
+pub enum SendTime {
     /// At once, or as soon as it is allowed.
     #[default]
     Soonest,
@@ -86,7 +86,7 @@ pub enum Sending {
     Latest,
 }
 
-impl Sending {
+impl SendTime {
     /// Returns the variant that files call `word`.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
@@ -136,7 +136,7 @@ pub struct TestCase {
     /// The value of `TM` in seconds; `None` if it was left open.
     pub timeout: Option<Rational>,
     /// The border of the allowed time at which inputs are sent.
-    pub sending: Sending,
+    pub sending: SendTime,
     /// True if the model has clocks; else the guards mention neither delays nor the time-out.
     pub is_timed: bool,
     /// The findings that the reader should know.
@@ -233,11 +233,34 @@ impl CaseVerdict {
         }
     }
 
+    /// Returns its kind.
+    #[must_use]
+    pub fn kind(self) -> CaseVerdictKind {
+        match self {
+            Self::Pass => CaseVerdictKind::Pass,
+            Self::FailOut | Self::FailDur => CaseVerdictKind::Fail,
+            Self::IncOut | Self::IncDur | Self::IncInputSpec | Self::IncInputUnspec | Self::IncOffPath => {
+                CaseVerdictKind::Inconclusive
+            }
+        }
+    }
+
     /// Returns whether the verdict is fail.
     #[must_use]
     pub fn is_fail(self) -> bool {
-        matches!(self, Self::FailOut | Self::FailDur)
+        self.kind() == CaseVerdictKind::Fail
     }
+}
+
+/// The three kinds of verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseVerdictKind {
+    /// The path was followed to its end.
+    Pass,
+    /// The system did what the model forbids.
+    Fail,
+    /// The run left the path.
+    Inconclusive,
 }
 
 /// A rule of \[BLLN23] Def. 6; the last two are new.

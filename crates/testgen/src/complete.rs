@@ -44,7 +44,7 @@ use ioxide_model::term::Term;
 use ioxide_symex::{Ctx, Store};
 
 pub use self::error::NoAbstraction;
-use self::react::SaidMessage;
+use self::react::OutputTerms;
 use self::rivals::ClassAnswers;
 
 /// The limits of an abstraction.
@@ -154,7 +154,7 @@ pub struct ClassOutcome {
     /// The switches, the input first.
     pub switches: Vec<SwitchId>,
     /// The outputs of the system, in order.
-    pub said: Vec<SaidMessage>,
+    pub outputs: Vec<OutputTerms>,
     /// The variables afterwards, in terms over those before and the fields.
     pub store: Store,
     /// The condition class afterwards.
@@ -238,7 +238,7 @@ impl Abstraction {
                     let row = TransitionRow {
                         from: name(from),
                         input: self.inputs[input].name.clone(),
-                        output: self.answer_name(cx, input, &outcome.said, which),
+                        output: self.answer_name(cx, input, &outcome.outputs, which),
                         to: name(outcome.target),
                     };
                     // Outcomes that differ in the switches alone are one row of the machine.
@@ -252,19 +252,19 @@ impl Abstraction {
         MachineListing { initial: name(self.initial), states, rows }
     }
 
-    /// The name of the answer `said` to `input`.
+    /// The name of the answer `outputs` to `input`.
     #[must_use]
     pub fn answer_name(
         &self,
         cx: &Ctx<'_>,
         input: usize,
-        said: &[SaidMessage],
+        outputs: &[OutputTerms],
         which: AnswerNames,
     ) -> String {
         let answers = &self.answers[input];
-        match (which, answers.answer_number(said)) {
+        match (which, answers.answer_number(outputs)) {
             (AnswerNames::Grouped, Some(number)) => rivals::group_name(cx, answers, answers.groups[number]),
-            _ => names::answer_name(cx, said),
+            _ => names::answer_name(cx, outputs),
         }
     }
 

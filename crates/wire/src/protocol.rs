@@ -304,7 +304,7 @@ pub enum FailureKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByeMessage {}
 
-/// A line that is no message of the protocol.
+/// A line that is not a message of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct ProtocolViolation {

@@ -164,7 +164,7 @@ impl<W: Write> Conversation<'_, W> {
             let line = match self.next_line(lines) {
                 Ok(line) => line?,
                 Err(RecvTimeoutError::Timeout) => {
-                    self.speak()?;
+                    self.write_next_output()?;
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => return Ok(ServeEnd::Closed),
@@ -239,7 +239,7 @@ impl<W: Write> Conversation<'_, W> {
                         return Ok(());
                     }
                 }
-                Err(error) => return self.break_down(&error),
+                Err(error) => return self.send_failure(&error),
             }
         }
     }
@@ -263,7 +263,7 @@ impl<W: Write> Conversation<'_, W> {
         match until {
             Ok(Some(until)) => self.pass_until(&until)?,
             Ok(None) => (),
-            Err(error) => return self.break_down(&error),
+            Err(error) => return self.send_failure(&error),
         }
         // The error was the answer; the tool must not take `advanced` for a sign that all is well.
         if self.phase == PlayerPhase::Broken {
@@ -275,12 +275,12 @@ impl<W: Write> Conversation<'_, W> {
                 let (now_ns, next_ns) = (nanoseconds(self.player.now()), next.as_ref().map(nanoseconds));
                 self.write(&ProtocolMessage::Advanced(AdvancedMessage { now_ns, next_ns }))
             }
-            Err(error) => self.break_down(&error),
+            Err(error) => self.send_failure(&error),
         }
     }
 
     /// Writes the next output of the player, if there is one.
-    fn speak(&mut self) -> io::Result<()> {
+    fn write_next_output(&mut self) -> io::Result<()> {
         if let PlayerTime::Wall(_) = self.time {
             return self.catch_up();
         }
@@ -293,7 +293,7 @@ impl<W: Write> Conversation<'_, W> {
                 self.phase = PlayerPhase::Quiet;
                 Ok(())
             }
-            Err(error) => self.break_down(&error),
+            Err(error) => self.send_failure(&error),
         }
     }
 
@@ -381,7 +381,7 @@ impl<W: Write> Conversation<'_, W> {
                 }
                 self.write(&ProtocolMessage::Ready(ReadyMessage::default()))
             }
-            Err(error) => self.break_down(&error),
+            Err(error) => self.send_failure(&error),
         }
     }
 
@@ -406,7 +406,7 @@ impl<W: Write> Conversation<'_, W> {
                 let time_ns = self.time_ns();
                 self.write(&ProtocolMessage::Sent(SentMessage { id, time_ns, raw: None, outputs: None }))
             }
-            Err(error) => self.break_down(&error),
+            Err(error) => self.send_failure(&error),
         }
     }
 
@@ -427,7 +427,7 @@ impl<W: Write> Conversation<'_, W> {
         self.write(&ProtocolMessage::Output(output))
     }
 
-    fn break_down(&mut self, error: &PlayError) -> io::Result<()> {
+    fn send_failure(&mut self, error: &PlayError) -> io::Result<()> {
         self.phase = PlayerPhase::Broken;
         let failure = SystemFailure {
             kind: FailureKind::Broken,

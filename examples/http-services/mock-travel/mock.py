@@ -92,7 +92,7 @@ def find_route(path):
 
 
 def parse(text, schema):
-    """Returns the value of a parameter; a text that is no number stays a text and fails the check."""
+    """Returns the value of a parameter; a text that is not a number stays a text and fails the check."""
     if schema.get("type") == "integer" and re.fullmatch(r"[+-]?\d{1,30}", text):
         return int(text)
     return text

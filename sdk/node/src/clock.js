@@ -7,7 +7,7 @@ const LONGEST_MS = 3_600_000;
 /** A length of time in nanoseconds. */
 export function nanoseconds(seconds) {
   const time = Number(seconds);
-  if (!Number.isFinite(time) || time < 0) throw new RangeError(`${seconds} is no time in seconds`);
+  if (!Number.isFinite(time) || time < 0) throw new RangeError(`${seconds} is not a time in seconds`);
   return Math.round(time * SECOND);
 }
 

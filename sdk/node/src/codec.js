@@ -3,7 +3,7 @@
 /** The version of the protocol spoken here. */
 export const PROTOCOL = 1;
 
-/** A line that is no message. */
+/** A line that is not a message. */
 export class BadLine extends Error {}
 
 /** The message as one line, end mark included. */
@@ -16,7 +16,7 @@ function written(value) {
     case 'bigint':
       return value.toString();
     case 'number':
-      if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be sent: it is no number of a model`);
+      if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be sent: it is not a number of a model`);
       return JSON.stringify(value);
     case 'string':
     case 'boolean':

@@ -352,7 +352,7 @@ export class Adapter {
 /** Listens at `HOST:PORT`; `talk` speaks to whoever connects. */
 async function listenAt(address, talk) {
   const [, host, port] = /^(?:(.*):)?(\d+)$/.exec(String(address)) ?? [];
-  if (port === undefined) throw new RangeError(`${address} is no address: write HOST:PORT`);
+  if (port === undefined) throw new RangeError(`${address} is not an address: write HOST:PORT`);
   const server = net.createServer({ pauseOnConnect: true });
   server.on('connection', (socket) => {
     socket.setNoDelay(true);

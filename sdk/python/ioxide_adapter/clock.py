@@ -32,7 +32,7 @@ def nanoseconds(seconds: Seconds) -> int:
     try:
         exact = Fraction(seconds)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        raise ValueError(f"{seconds!r} is no time in seconds") from None
+        raise ValueError(f"{seconds!r} is not a time in seconds") from None
     if exact < 0:
         raise ValueError(f"a call cannot be made in the past: {seconds!r} s")
     return math.floor(exact * SECOND + Fraction(1, 2))

@@ -15,7 +15,7 @@ Message = Dict[str, Any]
 
 
 class BadLine(Exception):
-    """A line that is no message."""
+    """A line that is not a message."""
 
 
 def to_line(message: Message) -> str:
@@ -35,7 +35,7 @@ def from_line(line: str) -> Message:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"`{name}` is no number")
+    raise ValueError(f"`{name}` is not a number")
 
 
 def _plain(value: object) -> Any:

@@ -151,7 +151,7 @@ class MachineAdapter(Adapter):
             elif isinstance(output, Output):
                 self.emit(output.name, **output.fields)
             elif output is not None:
-                raise UnsendableOutput(f"{output!r} is no output: return its name or `Output(name, field=value)`")
+                raise UnsendableOutput(f"{output!r} is not an output: return its name or `Output(name, field=value)`")
 
 
 def inputs_of(machine: Type[Machine]) -> "Iterator[tuple[str, Callable[..., Any]]]":

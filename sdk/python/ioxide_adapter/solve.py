@@ -123,4 +123,4 @@ def _value(z3: Any, value: Any) -> Any:
         return value.as_string()
     if z3.is_true(value) or z3.is_false(value):
         return z3.is_true(value)
-    raise Undecided(f"the solver answers with {value}, which is no plain value")
+    raise Undecided(f"the solver answers with {value}, which is not a plain value")

@@ -376,7 +376,7 @@ class Machines(PytestRun):
         done = self.pytest(COLUMNS="200")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("no verdict: ", done.stdout.partition("short test summary")[2])
-        self.assertIn("7 is no output: return its name or `Output(name, field=value)`", done.stdout)
+        self.assertIn("7 is not an output: return its name or `Output(name, field=value)`", done.stdout)
 
 
 if __name__ == "__main__":

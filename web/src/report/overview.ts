@@ -98,7 +98,7 @@ function evidenceCard({ evidence }: DocumentView): Child {
     "section",
     { class: "card evidence" },
     h("h2", null, "Evidence"),
-    h("p", { class: "soft" }, "Which side is wrong, the model or the system, it does not say."),
+    h("p", { class: "soft" }, "It does not decide whether the system or the model is wrong."),
     h("ul", null, evidence.facts.map((it) => h("li", null, inCode(it)))),
     evidence.changes.length > 0 && [
       h("p", null, "If the system is right, each of these changes of the model explains every run:"),

@@ -169,7 +169,7 @@ export type ModelShown = { name: string, doc: string, file: string, initial: str
 gates: Array<[string, string, string]>, };
 
 /** The outcome of a mutant. */
-export type MutantFate = "killed" | "equivalent" | "unknown" | "survived";
+export type MutantResult = "killed" | "equivalent" | "unknown" | "survived";
 
 /** A mutant and its outcome. */
 export type MutantRow = {
@@ -182,7 +182,7 @@ line: number,
 /** The switches before and after the mutation. */
 diff: string,
 /** The outcome. */
-outcome: MutantFate,
+outcome: MutantResult,
 /** The reason why the mutant is equivalent or unknown; may be empty. */
 reason: string,
 /** A trace that distinguishes the mutant: for a survivor, the one the suite lacks. */

@@ -51,7 +51,7 @@ fn unknown_quoted_places(root: &Path, document: &str, text: &str) -> Vec<String>
         if line.starts_with("```") {
             is_in_block = !is_in_block;
         } else if !is_in_block {
-            // With its line break: what is quoted over two lines has a space, so it is no path.
+            // With its line break: what is quoted over two lines has a space, so it is not a path.
             prose.push_str(line);
             prose.push('\n');
         }

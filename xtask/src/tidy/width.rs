@@ -65,7 +65,7 @@ fn long_lines(name: &str, text: &str) -> Vec<(usize, usize)> {
 }
 
 /// Adds the files to check in `folder` and the folders in it to `files`.
-fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
+pub(super) fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = relative(root, &path);

@@ -59,11 +59,11 @@ fn tries_of_a_unit_whose_workers_left_no_part_are_remembered() {
     let dir = tempfile::tempdir().unwrap();
     for sent in [3, 0] {
         let mut drive = opened_in(dir.path(), 1);
-        drive.want(&UnitSet::range(0, 1), None);
+        drive.request_units(&UnitSet::range(0, 1), None);
         let mut engine = DeadlyEngine::default();
         let ended = drive.run(&mut engine, &mut FixedRequest(ObserverRequest::GoOn)).unwrap();
         assert_eq!(engine.sent, sent);
-        assert_eq!(ended.aside[&0], SetAside { tries: 3, why: "signal 9".into() });
+        assert_eq!(ended.quarantined[&0], QuarantinedUnit { tries: 3, why: "signal 9".into() });
         assert!(!ended.is_stopped);
     }
 }
@@ -73,10 +73,10 @@ fn tries_of_a_unit_whose_workers_left_no_part_are_remembered() {
 fn an_observer_may_wish_to_stop_after_a_unit_at_any_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut drive = opened_in(dir.path(), 9);
-    drive.want(&UnitSet::range(0, 9), None);
+    drive.request_units(&UnitSet::range(0, 9), None);
     let ended =
         drive.run(&mut DeadlyEngine::default(), &mut FixedRequest(ObserverRequest::StopAfter(1))).unwrap();
-    assert_eq!(ended.aside.keys().copied().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(ended.quarantined.keys().copied().collect::<Vec<_>>(), [0, 1]);
     assert_eq!(ended.last, Some(1));
 }
 
@@ -87,7 +87,7 @@ fn the_folder_of_a_worker_that_has_just_begun_is_given_to_no_other() {
     let begun = dir.path().join("parts/7");
     fs::create_dir_all(&begun).unwrap();
     let mut drive = opened_in(dir.path(), 1);
-    drive.want(&UnitSet::range(0, 1), None);
+    drive.request_units(&UnitSet::range(0, 1), None);
     let mut engine = DeadlyEngine::default();
     drive.run(&mut engine, &mut FixedRequest(ObserverRequest::GoOn)).unwrap();
     let numbers: Vec<u64> = engine.parts.iter().map(|part| part_number(part)).collect();

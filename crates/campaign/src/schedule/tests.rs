@@ -28,7 +28,7 @@ fn report<'a>(done: &'a UnitSet, end: &'a BatchEnd) -> BatchReport<'a> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
-    /// Whatever happens to batches, every unit is somewhere, once; in the end all are done or set aside.
+    /// Whatever happens to batches, every unit is somewhere, once; in the end all are done or quarantined.
     ///
     /// Defect: a unit that a worker had given up before it died was halved with the others and blamed besides, so it
     /// waited twice.
@@ -65,10 +65,10 @@ proptest! {
             prop_assert_eq!(told.twice, 0);
             prop_assert!(left.iter().all(|(unit, _)| told.blamed.iter().filter(|(it, _)| it == unit).count() == 1));
             let tally = schedule.tally();
-            prop_assert_eq!(tally.done + tally.running + tally.open + tally.aside, count);
+            prop_assert_eq!(tally.done + tally.running + tally.open + tally.quarantined, count);
             step += 1;
         }
-        prop_assert_eq!(schedule.done_units().len() + schedule.aside().len() as u64, count);
+        prop_assert_eq!(schedule.done_units().len() + schedule.quarantined().len() as u64, count);
     }
 }
 
@@ -86,8 +86,8 @@ fn a_unit_that_kills_workers_is_found_by_halving_and_set_aside() {
         deaths += u32::from(batch.units.contains(17));
         schedule.end_batch(batch.id, &report(&done, &end), Duration::ZERO);
     }
-    assert_eq!(schedule.aside().keys().copied().collect::<Vec<_>>(), [17]);
-    assert_eq!(schedule.aside()[&17], SetAside { tries: 3, why: "signal 9".into() });
+    assert_eq!(schedule.quarantined().keys().copied().collect::<Vec<_>>(), [17]);
+    assert_eq!(schedule.quarantined()[&17], QuarantinedUnit { tries: 3, why: "signal 9".into() });
     assert_eq!(schedule.done_units().len(), 63);
     // 32, 16, 8, 4, 2 units, then three times alone.
     assert_eq!(deaths, 8);
@@ -171,10 +171,10 @@ fn a_stop_holds_for_units_that_are_wanted_later() {
     let mut schedule = Schedule::new(ScheduleConfig::default(), 0, UnitSet::new(), 1);
     schedule.stop_after(3);
     schedule.stop_after(7);
-    schedule.want(&UnitSet::range(0, 10));
+    schedule.request_units(&UnitSet::range(0, 10));
     assert_eq!((schedule.tally().open, schedule.is_stopped()), (4, false));
     schedule.stop();
-    schedule.want(&UnitSet::range(0, 10));
+    schedule.request_units(&UnitSet::range(0, 10));
     assert!(schedule.is_over() && schedule.is_stopped());
 }
 

@@ -46,7 +46,7 @@ impl<'a> BenchHost<'a> {
     pub fn enter(&self) -> Result<&'a dyn Benches, CliError> {
         match self {
             Self::Here(benches) => Ok(*benches),
-            Self::External => Err(become_process(next_door()?)),
+            Self::External => Err(exec(next_door()?)),
         }
     }
 }
@@ -108,14 +108,14 @@ fn with_cargo(root: &Path, own: &Path) -> Process {
 
 /// Gives this process to `next`; comes back only where that fails.
 #[cfg(unix)]
-fn become_process(mut next: Process) -> CliError {
+fn exec(mut next: Process) -> CliError {
     use std::os::unix::process::CommandExt as _;
     not_started(&next.exec())
 }
 
 /// Waits for `next` and ends as it does; comes back only where it cannot be started.
 #[cfg(not(unix))]
-fn become_process(mut next: Process) -> CliError {
+fn exec(mut next: Process) -> CliError {
     match next.status() {
         Ok(status) => std::process::exit(status.code().unwrap_or(ExitStatus::Internal as i32)),
         Err(error) => not_started(&error),

@@ -49,7 +49,8 @@ pub fn run(args: &CampaignArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliE
     recipe.workers = args.workers.or(recipe.workers);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let out = args.out.clone().or_else(|| recipe.out.clone()).unwrap_or_else(|| OUT.to_owned());
-    let program = std::env::current_exe().map_err(|error| CliError::usage(format!("who am I? {error}")))?;
+    let program = std::env::current_exe()
+        .map_err(|error| CliError::usage(format!("cannot find the path of this program: {error}")))?;
     let workers = recipe.workers(cores);
     if args.on == EngineName::Print {
         return print_commands(&recipe, workers, &out);
@@ -69,7 +70,7 @@ pub fn run(args: &CampaignArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliE
     let before = drive.done_units().len();
     let mut dated = None;
     if before > 0 {
-        eprintln!("going on: {before} of {} units are done", manifest.count);
+        eprintln!("continuing: {before} of {} units are done already", manifest.count);
         dated = earlier_dates(&out, before, manifest.count)?;
         if let (Some(unit), true) = (drive.done_units().iter().next(), is_quick_to_repeat) {
             let work = EarlierUnit { program: &program, recipe: &recipe, out: &out, unit };
@@ -93,7 +94,7 @@ pub fn run(args: &CampaignArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliE
                 None => break,
             },
         };
-        drive.want(&units, known);
+        drive.request_units(&units, known);
         let ended = drive.run(&mut *engine, &mut watched).map_err(drive_error)?;
         let is_over = ended.is_stopped || ended.last.is_some();
         driven = Some(ended);
@@ -110,8 +111,7 @@ pub fn run(args: &CampaignArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliE
 /// Returns a sentence with the times of the units that were done before; `None` if they depend on no system outside.
 fn earlier_dates(out: &str, before: u64, count: u64) -> Result<Option<String>, CliError> {
     let parts = GatheredParts::new(&[PathBuf::from(out)])?;
-    Ok(merge::dates(&parts)
-        .map(|dates| format!("{before} of {count} units were not run now: they are of {dates}")))
+    Ok(merge::dates(&parts).map(|dates| format!("{before} of {count} units are from {dates}")))
 }
 
 /// Prints the commands of the parts.
@@ -135,7 +135,7 @@ fn load_feedback(
     args: &CampaignArgs,
     out: &str,
     round: u64,
-    of: usize,
+    total: usize,
 ) -> Result<Option<(RoundFeedback, PathBuf)>, CliError> {
     let path = Path::new(out).join("rounds").join(format!("{round}.json"));
     let path = std::path::absolute(&path).unwrap_or(path);
@@ -149,9 +149,9 @@ fn load_feedback(
         known
     };
     if known.over {
-        eprintln!("round {round} of {of}: nothing is left to do")
+        eprintln!("round {round} of {total}: nothing is left to do")
     } else {
-        eprintln!("round {round} of {of}: {}", round_text(&known))
+        eprintln!("round {round} of {total}: {}", round_text(&known))
     }
     Ok((!known.over).then_some((known, path)))
 }
@@ -217,7 +217,7 @@ fn asked_before(yes: bool) -> ScriptApproval {
     })
 }
 
-/// Merges the units that are done, and reports those that were set aside.
+/// Merges the units that are done, and reports those that were quarantined.
 fn finish_campaign(
     args: &CampaignArgs,
     out: &str,
@@ -228,9 +228,9 @@ fn finish_campaign(
 ) -> Result<ExitStatus, CliError> {
     let tally = driven.tally;
     eprintln!("{}", summary(driven));
-    for (&unit, aside) in &driven.aside {
+    for (&unit, quarantined) in &driven.quarantined {
         let name = names.get(unit as usize).map_or("", String::as_str);
-        eprintln!("set aside: `{name}` after {} tries: {}", aside.tries, aside.why);
+        eprintln!("quarantined: `{name}` after {} tries: {}", quarantined.tries, quarantined.why);
     }
     if interrupt::STOP.load(std::sync::atomic::Ordering::Relaxed) {
         let done = format!("interrupted: {} of {} units are done", tally.done, names.len());
@@ -252,7 +252,7 @@ fn finish_campaign(
     let what = merge::command(&parts)?;
     rounds::remove_settled(&what, &mut parts, &args.solver)?;
     let status = merge::merge_parts(&what, &mut parts, &to, host)?;
-    let is_unfinished = driven.is_stopped || !driven.aside.is_empty();
+    let is_unfinished = driven.is_stopped || !driven.quarantined.is_empty();
     Ok(match status {
         ExitStatus::Success if is_unfinished => ExitStatus::Inconclusive,
         status => status,
@@ -263,8 +263,8 @@ fn finish_campaign(
 fn summary(driven: &CampaignEnd) -> String {
     let (tally, seconds) = (driven.tally, driven.elapsed.max(Duration::from_millis(1)).as_secs_f64());
     format!(
-        "campaign: {} units done, {} set aside, {} retried, {} workers died; {seconds:.1} s",
-        tally.done, tally.aside, tally.retried, tally.failed
+        "campaign: {} units done, {} quarantined, {} retried, {} workers died; {seconds:.1} s",
+        tally.done, tally.quarantined, tally.retried, tally.failed
     )
 }
 

@@ -14,7 +14,7 @@ use ioxide_report::case::{CaseView, Unwritable, iox, json, picture, plantuml, py
 use ioxide_report::dot::write_dot;
 use ioxide_symex::Ctx;
 use ioxide_testgen::case::{
-    CaseConfig, CaseError, PathError, Pruning, Sending, TestCase, Timeout, complete, generate, waypoints,
+    CaseConfig, CaseError, PathError, Pruning, SendTime, TestCase, Timeout, complete, generate, waypoints,
 };
 
 use crate::exit::{CliError, ExitStatus};
@@ -63,10 +63,10 @@ fn pruning(args: &CaseArgs) -> Pruning {
 }
 
 /// Returns the instants of sending that the flag names.
-fn sending(args: &CaseArgs) -> Sending {
+fn sending(args: &CaseArgs) -> SendTime {
     match args.sending {
-        SendingArg::Soonest => Sending::Soonest,
-        SendingArg::Latest => Sending::Latest,
+        SendingArg::Soonest => SendTime::Soonest,
+        SendingArg::Latest => SendTime::Latest,
     }
 }
 

@@ -87,15 +87,15 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, CliError> {
 /// Returns the models to check. TorXakis files without a model belong to each of those that have one.
 fn models_of(files: &[String]) -> Vec<String> {
     let is_shared = |file: &&String| {
-        file.ends_with(".txs")
+        ioxide_lang::is_torxakis(file)
             && load::regular(file).is_ok_and(|text| ioxide_lang::only_declares(file, &text))
     };
     let (shared, models): (Vec<&String>, Vec<&String>) = files.iter().partition(is_shared);
-    if shared.is_empty() || !models.iter().any(|file| file.ends_with(".txs")) {
+    if shared.is_empty() || !models.iter().any(|file| ioxide_lang::is_torxakis(file)) {
         return files.to_vec();
     }
     let with_shared = |file: &String| {
-        let others = shared.iter().filter(|_| file.ends_with(".txs")).map(|other| other.as_str());
+        let others = shared.iter().filter(|_| ioxide_lang::is_torxakis(file)).map(|other| other.as_str());
         std::iter::once(file.as_str()).chain(others).collect::<Vec<&str>>().join("+")
     };
     models.into_iter().map(with_shared).collect()

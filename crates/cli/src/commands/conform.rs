@@ -208,7 +208,7 @@ fn show_conformance(
                     out,
                     "    help      `{name}` may be in several states at step {step}, and only some of them \
                      take this input;\n              \
-                     under `--relation uioco` anything may follow it, so this is no difference"
+                     under `--relation uioco` anything may follow it, so this is not a difference"
                 )?;
             }
         }

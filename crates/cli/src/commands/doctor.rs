@@ -46,7 +46,7 @@ struct DoctorFinding {
     /// The commands or features that use it.
     purpose: &'static str,
     /// The command that mends it.
-    mend: Option<String>,
+    fix: Option<String>,
 }
 
 /// Checks everything that ioxide uses and shows the findings.
@@ -103,8 +103,8 @@ fn show_finding(out: &mut impl Write, finding: &DoctorFinding) -> io::Result<()>
     writeln!(out, "{:<8} {:<12} {}", finding.health.word(), finding.name, finding.found)?;
     if finding.health != DoctorHealth::Good {
         writeln!(out, "{:21} for {}", "", finding.purpose)?;
-        if let Some(mend) = &finding.mend {
-            writeln!(out, "{:21} fix: {mend}", "")?;
+        if let Some(fix) = &finding.fix {
+            writeln!(out, "{:21} fix: {fix}", "")?;
         }
     }
     Ok(())
@@ -113,9 +113,9 @@ fn show_finding(out: &mut impl Write, finding: &DoctorFinding) -> io::Result<()>
 fn finding_json(finding: &DoctorFinding) -> Json {
     json!({
         "name": finding.name, "state": finding.health.word(), "found": finding.found, "for": finding.purpose,
-        "fix": finding.mend,
+        "fix": finding.fix,
         // The name that scripts of earlier versions read.
-        "mend": finding.mend,
+        "mend": finding.fix,
     })
 }
 
@@ -128,8 +128,8 @@ fn solver() -> DoctorFinding {
         Backing::Process(command) => (DoctorHealth::Good, command.join(" ")),
         Backing::None(why) => (DoctorHealth::Bad, why.clone()),
     };
-    let mend = "apt-get install libz3-4, or set IOXIDE_Z3 to a libz3.so".to_owned();
-    DoctorFinding { name: "solver", health, found, purpose, mend: Some(mend) }
+    let fix = "apt-get install libz3-4, or set IOXIDE_Z3 to a libz3.so".to_owned();
+    DoctorFinding { name: "solver", health, found, purpose, fix: Some(fix) }
 }
 
 /// The first of `names` that can be asked for its version.
@@ -138,7 +138,7 @@ fn check_program(
     names: &[&str],
     question: &str,
     purpose: &'static str,
-    mend: &str,
+    fix: &str,
 ) -> DoctorFinding {
     let version = names.iter().find_map(|program| {
         let output =
@@ -148,7 +148,7 @@ fn check_program(
     });
     let health = if version.is_some() { DoctorHealth::Good } else { DoctorHealth::Missing };
     let found = version.unwrap_or_else(|| format!("no `{}` on the search path", names.join("` or `")));
-    DoctorFinding { name, health, found, purpose, mend: Some(mend.to_owned()) }
+    DoctorFinding { name, health, found, purpose, fix: Some(fix.to_owned()) }
 }
 
 /// A browser is looked for, not started.
@@ -165,7 +165,7 @@ fn browser() -> DoctorFinding {
         health,
         found,
         purpose,
-        mend: Some("apt-get install chromium".to_owned()),
+        fix: Some("apt-get install chromium".to_owned()),
     }
 }
 
@@ -181,7 +181,7 @@ fn loopback() -> DoctorFinding {
         Err(error) => (DoctorHealth::Bad, format!("ioxide cannot listen on any port of 127.0.0.1: {error}")),
     };
     let purpose = "systems that are reached over TCP, and the explorer";
-    DoctorFinding { name: "ports", health, found, purpose, mend: None }
+    DoctorFinding { name: "ports", health, found, purpose, fix: None }
 }
 
 /// Checks that files can be made in the folder for temporary files.
@@ -191,14 +191,8 @@ fn temporary() -> DoctorFinding {
         Ok(_) => (DoctorHealth::Good, format!("`{}` can be written to", folder.display())),
         Err(error) => (DoctorHealth::Bad, format!("`{}` cannot be written to: {error}", folder.display())),
     };
-    let mend = "set TMPDIR to a folder of yours".to_owned();
-    DoctorFinding {
-        name: "temporary",
-        health,
-        found,
-        purpose: "files that are written aside",
-        mend: Some(mend),
-    }
+    let fix = "set TMPDIR to a folder of yours".to_owned();
+    DoctorFinding { name: "temporary", health, found, purpose: "temporary files", fix: Some(fix) }
 }
 
 fn project_file() -> DoctorFinding {
@@ -216,8 +210,8 @@ fn project_file() -> DoctorFinding {
         Ok(None) => (DoctorHealth::Missing, format!("no `{FILE}` in this folder")),
         Err(error) => (DoctorHealth::Bad, error.to_string()),
     };
-    let mend = (health == DoctorHealth::Missing).then(|| "ioxide init".to_owned());
-    DoctorFinding { name: "project", health, found, purpose: "`--sut NAME`", mend }
+    let fix = (health == DoctorHealth::Missing).then(|| "ioxide init".to_owned());
+    DoctorFinding { name: "project", health, found, purpose: "`--sut NAME`", fix }
 }
 
 /// Says that the project file can be read, with the first warning about a system in it.
@@ -243,7 +237,7 @@ fn broken_version(project: &Arc<Project>) -> Option<String> {
 fn records(folder: &str) -> DoctorFinding {
     let path = Path::new(folder);
     let purpose = "`ioxide test --report`";
-    let finding = |health, found, mend| DoctorFinding { name: "records", health, found, purpose, mend };
+    let finding = |health, found, fix| DoctorFinding { name: "records", health, found, purpose, fix };
     if !path.exists() {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         return match tempfile::tempfile_in(parent) {
@@ -256,10 +250,10 @@ fn records(folder: &str) -> DoctorFinding {
     }
     match tempfile::tempfile_in(path) {
         Err(error) => {
-            let mend = Some(format!("chmod u+rwx {folder}"));
-            finding(DoctorHealth::Bad, format!("`{folder}` cannot be written to: {error}"), mend)
+            let fix = Some(format!("chmod u+rwx {folder}"));
+            finding(DoctorHealth::Bad, format!("`{folder}` cannot be written to: {error}"), fix)
         }
-        Ok(_) if others_read(path) => {
+        Ok(_) if is_readable_by_others(path) => {
             let found = format!("other users can read `{folder}`; records may contain what a system sent");
             finding(DoctorHealth::Missing, found, Some(format!("chmod go-rwx {folder}")))
         }
@@ -268,12 +262,12 @@ fn records(folder: &str) -> DoctorFinding {
 }
 
 #[cfg(unix)]
-fn others_read(path: &Path) -> bool {
+fn is_readable_by_others(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     fs::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o077 != 0)
 }
 
 #[cfg(not(unix))]
-fn others_read(_: &Path) -> bool {
+fn is_readable_by_others(_: &Path) -> bool {
     false
 }

@@ -128,7 +128,7 @@ pub fn bind(listen: &str) -> Result<ExplorerServer, CliError> {
 fn address(listen: &str) -> io::Result<SocketAddr> {
     let text = if listen.contains(':') { listen.to_owned() } else { format!("127.0.0.1:{listen}") };
     let found = text.to_socket_addrs()?.next();
-    found.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is no address"))
+    found.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is not an address"))
 }
 
 /// The address alone on stdout, the rest on stderr.

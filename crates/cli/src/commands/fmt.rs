@@ -36,7 +36,7 @@ pub fn run(args: &FmtArgs) -> Result<ExitStatus, CliError> {
 
 /// The canonical text; `None` if there is none, and the reason is on stderr.
 fn format_source(path: &str, text: &str) -> Result<Option<String>, CliError> {
-    if path != "-" && !path.ends_with(".iox") {
+    if path != "-" && !ioxide_lang::is_iox(path) {
         return Err(CliError::usage(format!("`{path}` is not an `.iox` file"))
             .help("only `.iox` models can be formatted"));
     }

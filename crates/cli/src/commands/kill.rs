@@ -247,7 +247,7 @@ fn show_decisions(
         let only = test.kills.iter().filter(|&&mutant| times[mutant] == 1).count();
         writeln!(
             out,
-            "test {}: {} steps, kills {} mutants, {only} of them alone",
+            "test {}: {} steps, kills {} mutants, {only} of them only by this test",
             at + 1,
             test.n_ios(),
             test.kills.len()

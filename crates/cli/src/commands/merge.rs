@@ -34,7 +34,7 @@ pub fn run(args: &MergeArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliErro
     }
     rounds::remove_settled(&what, &mut parts, &args.solver)?;
     findings(&parts, &to_come(&what, &parts));
-    let dated = dates(&parts).map(|dates| format!("the results are of {dates}"));
+    let dated = dates(&parts).map(|dates| format!("the results are from {dates}"));
     let args = &MergeArgs { dated, ..args.clone() };
     let told = merge_parts(&what, &mut parts, args, host);
     // A campaign with rounds to come is not whole, and goes on from here.
@@ -113,7 +113,7 @@ fn to_come(command: &CliCommand, parts: &GatheredParts) -> UnitSet {
 /// Reports units that are missing, torn, there twice, left undone, or still to come.
 fn findings(parts: &GatheredParts, to_come: &UnitSet) {
     for (dir, unit) in parts.torn() {
-        eprintln!("torn: `{}` broke off in unit {}", dir.display(), unit + 1);
+        eprintln!("incomplete: `{}` ends in the middle of unit {}", dir.display(), unit + 1);
     }
     // Many units are left for the same reason.
     let mut reasons: BTreeMap<&str, UnitSet> = BTreeMap::new();
@@ -136,7 +136,7 @@ fn findings(parts: &GatheredParts, to_come: &UnitSet) {
         eprintln!("missing: {} of {all} units: {}", missing.len(), units_text(&missing));
     }
     if !to_come.is_empty() {
-        eprintln!("to come: {} of {all} units, in later rounds", to_come.len());
+        eprintln!("still to run: {} of {all} units, in later rounds", to_come.len());
     }
 }
 

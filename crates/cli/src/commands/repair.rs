@@ -168,7 +168,7 @@ fn repair_error(error: RepairError) -> CliError {
             CliError::new(ExitStatus::Inconclusive, text).help("`--time-limit` gives it more time")
         }
         RepairError::NothingFails => CliError::new(ExitStatus::Nothing, text).help(
-            "`ioxide test MODEL --sut SYSTEM --report DIR` records runs; a crash is no behaviour to allow",
+            "`ioxide test MODEL --sut SYSTEM --report DIR` records runs; a crash is not a behaviour to allow",
         ),
     }
 }

@@ -31,7 +31,7 @@ use crate::{html, limit, record, write};
 
 /// Writes the reports asked for, or the one of the terminal if none is.
 pub fn run(args: &ReportArgs) -> Result<ExitStatus, CliError> {
-    if let Some(so_far) = so_far(args)? {
+    if let Some(so_far) = merge_finished_parts(args)? {
         let run = so_far.path().display().to_string();
         return run_report(&ReportArgs { run, ..args.clone() });
     }
@@ -39,7 +39,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitStatus, CliError> {
 }
 
 /// The record of a campaign in parts, as far as it has come, in a folder of its own.
-fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, CliError> {
+fn merge_finished_parts(args: &ReportArgs) -> Result<Option<TempDir>, CliError> {
     let dir = Path::new(&args.run);
     if !dir.join("part.json").exists() && !dir.join("campaign.json").exists() {
         return Ok(None);

@@ -16,7 +16,7 @@ pub fn rounds_of(command: &CliCommand) -> UnitRounds {
     let n = |part: &PartArgs| part.n_rounds();
     match command {
         CliCommand::Test(args) => UnitRounds::repeat(n(&args.part)),
-        CliCommand::Kill(args) => UnitRounds::dealt(n(&args.part)),
+        CliCommand::Kill(args) => UnitRounds::alternate(n(&args.part)),
         CliCommand::Score(args) => UnitRounds::repeat(n(&args.part)),
         _ => UnitRounds::ONE,
     }
@@ -46,7 +46,7 @@ pub fn remove_settled(
 ) -> Result<(), CliError> {
     let (rounds, count) = (rounds_of(command), parts.manifest.count);
     if let CliCommand::Score(args) = command
-        && let Some(end) = score::rounds::so_far(args, parts)?.1
+        && let Some(end) = score::rounds::collect_scores(args, parts)?.1
     {
         parts.mark_settled(&UnitSet::range(end + 1, count));
     }

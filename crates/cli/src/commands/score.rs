@@ -232,7 +232,7 @@ fn by_tester(
             }
         };
         let stage = MutantStage { args, request, spec: &spec, decided };
-        if let Some(messages) = stage.found_after(at, &mut *tester, runs)? {
+        if let Some(messages) = stage.messages_until_found(at, &mut *tester, runs)? {
             killed.push(at);
             after.push((at, messages));
         }
@@ -256,11 +256,11 @@ fn show_scores(
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let share = 100.0 * killed as f64 / killable.len() as f64;
     writeln!(out, "score: {share:.1} % ({killed} of {} killable mutants)", killable.len())?;
-    if let (None, after @ [_, ..]) = (kills.ios, &kills.found_after()[..]) {
+    if let (None, after @ [_, ..]) = (kills.ios, &kills.messages_until_found()[..]) {
         let within = |share: usize| after[(after.len() * share).div_ceil(10) - 1];
         writeln!(
             out,
-            "inputs and outputs until they were found: {} for half of them, {} for nine in ten, {} for all",
+            "messages until a mutant was found (median, 90 %, max): {}, {}, {}",
             within(5),
             within(9),
             within(10)
@@ -310,7 +310,7 @@ fn score_json(
         "partial": decided.halted.or(kills.halted).map(|halted| halted.to_string()),
         "score": killed as f64 / killable.len() as f64,
         "ios": kills.ios,
-        "found_after": kills.found_after(),
+        "found_after": kills.messages_until_found(),
         "tests": kills.tests.iter().map(test).collect::<Vec<_>>(),
         "survivors": survivors,
     })

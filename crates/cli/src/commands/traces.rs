@@ -42,7 +42,7 @@ pub fn refine(args: &TraceComparison) -> Result<ExitStatus, CliError> {
             ConformAnswer::Conforms(proof) => {
                 format!("REFINES: every trace of `{one}` is one of `{other}`: {proof}")
             }
-            ConformAnswer::Fails(_) => format!("DIFFERS: `{one}` has a trace that `{other}` has not"),
+            ConformAnswer::Fails(_) => format!("DIFFERS: `{one}` has a trace that `{other}` does not have"),
             ConformAnswer::Unknown(doubt) => format!("UNKNOWN: {doubt}"),
         };
         writeln!(out, "{head}").and_then(|()| show_inclusion(&mut out, &mut found, &mut *solver))

@@ -230,7 +230,7 @@ fn what_cannot_have_several_clients_is_refused() {
         assert!(ended == code && text.contains(words), "{ended}: {text}");
     };
     refused(&["--sut", "counter", "--clients", "1"], 2, "at least 2 clients");
-    refused(&["--sut", "alone", "--clients", "2"], 2, "a system of its own");
+    refused(&["--sut", "alone", "--clients", "2"], 2, "its own system");
     refused(&["--sut", "counter", "--clients", "2", "--faults", "burn"], 2, "no fault `burn`");
     refused(&["--sut", "counter", "--clients", "2", "--tester", "random"], 2, "cannot be used with");
     let talker = "model M { output tick state s { t: emit tick -> s } }";

@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+
+use crate::program::run_in;
 
 /// Accepts `N` coins before it says so.
 const MODEL: &str = "model Coins {
@@ -25,13 +26,9 @@ const MODEL: &str = "model Coins {
 }
 ";
 
-fn ioxide(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(folder).output().expect("it runs")
-}
-
 #[track_caller]
 fn check(folder: &Path, args: &[&str], code: i32, words: &str) {
-    let output = ioxide(folder, args);
+    let output = run_in(folder, args);
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
@@ -97,12 +94,12 @@ fn a_record_is_replayed_and_shrunk_with_its_constants() {
 fn mutants_are_those_of_the_model_with_its_constants() {
     let folder = prepared();
     let folder = folder.path();
-    let listed = ioxide(folder, &["mutate", "m.iox", "--set", "N=4", "--json"]);
+    let listed = run_in(folder, &["mutate", "m.iox", "--set", "N=4", "--json"]);
     let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
     let id = listed["mutants"][0]["id"].as_str().expect("an id").to_owned();
     let sut = format!("model:m.iox#{id}");
     let test = |sut: &str| {
-        let output = ioxide(folder, &[&TEST[..], &["--set", "N=4", "--sut", sut, "--json"]].concat());
+        let output = run_in(folder, &[&TEST[..], &["--set", "N=4", "--sut", sut, "--json"]].concat());
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let (code, text) = test(&sut);

@@ -165,7 +165,7 @@ fn broken_texts_are_named_with_their_line() {
     check(&["fsm", "examples/fsm/door.txt", "--suite", "x"], 2, &["there is no method `x`", "spyh"]);
     let suite = machine(&folder, "no.suite", "hello\n");
     let tester = format!("suite:{suite}");
-    check(&["test", V1, "--tester", &tester, "--sut", &format!("model:{V1}")], 2, &["no suite of ioxide"]);
+    check(&["test", V1, "--tester", &tester, "--sut", &format!("model:{V1}")], 2, &["not an ioxide suite"]);
     let empty = machine(&folder, "empty.suite", "{\"format\":\"ioxide-suite\",\"version\":1}\n");
     let tester = format!("suite:{empty}");
     check(&["test", V1, "--tester", &tester, "--sut", &format!("model:{V1}")], 4, &["has no tests"]);

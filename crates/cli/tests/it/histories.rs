@@ -1,28 +1,18 @@
 //! `ioxide judge --clients`: histories of concurrent clients, as a user judges them.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use crate::program::root;
+use crate::program::{print_in, root};
 
-/// Runs ioxide in `folder`; its exit code and its output.
-fn ioxide(folder: &Path, args: &[&str]) -> (i32, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(folder).output().expect("it runs");
-    let text =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    (output.status.code().unwrap_or(-1), text)
-}
-
-fn judge(args: &[&str]) -> (i32, String) {
+/// Runs ioxide in `folder`; its output and its exit code.
+fn judge(args: &[&str]) -> (String, i32) {
     let args = [&["judge"], args, &["--clients"]].concat();
-    ioxide(&root().join("examples/histories"), &args)
+    print_in(&root().join("examples/histories"), &args)
 }
 
 #[test]
 fn a_stale_read_fails_with_its_core() {
-    let (code, text) = judge(&["register.iox", "stale.edn"]);
+    let (text, code) = judge(&["register.iox", "stale.edn"]);
     assert_eq!(code, 1, "{text}");
     for words in [
         "FAIL",
@@ -34,9 +24,9 @@ fn a_stale_read_fails_with_its_core() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let (code, text) = judge(&["register.iox", "stale.edn", "--consistency", "sequential"]);
+    let (text, code) = judge(&["register.iox", "stale.edn", "--consistency", "sequential"]);
     assert_eq!(code, 0, "{text}");
-    let (code, text) = judge(&["register.iox", "stale.edn", "--json"]);
+    let (text, code) = judge(&["register.iox", "stale.edn", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
         (code, json["verdict"].as_str(), json["core"].as_array().map(Vec::len)),
@@ -46,27 +36,27 @@ fn a_stale_read_fails_with_its_core() {
 
 #[test]
 fn keys_are_judged_apart() {
-    let (code, text) = judge(&["store.iox", "store.jsonl"]);
+    let (text, code) = judge(&["store.iox", "store.jsonl"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("judged by the entry of `store` at `key`: 2 parts"), "{text}");
 }
 
 #[test]
 fn limits_give_no_verdict() {
-    let (code, text) = judge(&["register.iox", "stale.edn", "--max-configurations", "1"]);
+    let (text, code) = judge(&["register.iox", "stale.edn", "--max-configurations", "1"]);
     assert_eq!(code, 5, "{text}");
     assert!(text.contains("INCONCLUSIVE") && text.contains("--max-configurations"), "{text}");
 }
 
 #[test]
 fn models_that_are_not_sequential_are_refused() {
-    let (code, text) =
-        ioxide(&root(), &["judge", "examples/brp/spec.iox", "examples/histories/store.jsonl", "--clients"]);
+    let (text, code) =
+        print_in(&root(), &["judge", "examples/brp/spec.iox", "examples/histories/store.jsonl", "--clients"]);
     assert_ne!(code, 0, "{text}");
-    let (code, text) = ioxide(&root(), &["check", "examples/brp/spec.iox", "--sequential"]);
+    let (text, code) = print_in(&root(), &["check", "examples/brp/spec.iox", "--sequential"]);
     assert_eq!(code, 3, "{text}");
     assert!(text.contains("not sequential: transition `"), "{text}");
-    let (code, text) = ioxide(&root(), &["check", "examples/histories/store.iox", "--sequential"]);
+    let (text, code) = print_in(&root(), &["check", "examples/histories/store.iox", "--sequential"]);
     assert_eq!(code, 0, "{text}");
 }
 
@@ -75,9 +65,9 @@ fn edn_is_written_and_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("again.edn");
     let path = file.display().to_string();
-    let (code, text) = judge(&["store.iox", "store.jsonl", "--edn", &path]);
+    let (text, code) = judge(&["store.iox", "store.jsonl", "--edn", &path]);
     assert_eq!(code, 0, "{text}");
-    let (code, again) = judge(&["store.iox", &path]);
+    let (again, code) = judge(&["store.iox", &path]);
     assert_eq!(code, 0, "{again}");
     assert!(again.contains("4 operations") && text.contains("4 operations"), "{text}{again}");
 }
@@ -92,9 +82,9 @@ fn mistakes_in_the_table_and_in_the_history_have_their_place() {
         "h.edn",
         "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value \"x\"}\n",
     );
-    let run = || ioxide(folder.path(), &["judge", "m.iox", "h.edn", "--clients"]);
+    let run = || print_in(folder.path(), &["judge", "m.iox", "h.edn", "--clients"]);
     let expect = |words: &str| {
-        let (code, text) = run();
+        let (text, code) = run();
         assert_eq!(code, 2, "{text}");
         assert!(text.contains(words), "{words}: {text}");
     };
@@ -107,7 +97,7 @@ fn mistakes_in_the_table_and_in_the_history_have_their_place() {
         "ioxide.toml",
         "[history.read]\ncall = { label = \"read\" }\nok = { label = \"value\", args = { v = \"value..0\" } }\n",
     );
-    expect("ioxide.toml:3: `value..0` is no path");
+    expect("ioxide.toml:3: `value..0` is not a path");
     write(
         "ioxide.toml",
         "[history.read]\ncall = { label = \"read\" }\nok = { label = \"value\", args = { v = \"value\" } }\n",
@@ -118,7 +108,7 @@ fn mistakes_in_the_table_and_in_the_history_have_their_place() {
 #[test]
 fn the_json_has_the_names_that_scripts_rely_on() {
     let json = |args: &[&str]| {
-        let (_, text) = judge(&[args, &["--json"]].concat());
+        let (text, _) = judge(&[args, &["--json"]].concat());
         serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
     };
     let store = json(&["store.iox", "store.jsonl"]);
@@ -148,10 +138,10 @@ fn the_directory_of_a_campaign_is_judged() {
         fs::create_dir_all(to.parent().expect("it is in a folder")).expect("it works");
         fs::copy(root().join("examples/histories").join(name), to).expect("it works");
     }
-    let (code, text) = ioxide(folder.path(), &["judge", "store.iox", "runs", "--clients"]);
+    let (text, code) = print_in(folder.path(), &["judge", "store.iox", "runs", "--clients"]);
     assert_eq!(code, 0, "{text}");
     for path in ["runs", "runs/history.jsonl"] {
-        let (code, text) = ioxide(folder.path(), &["judge", "store.iox", path]);
+        let (text, code) = print_in(folder.path(), &["judge", "store.iox", path]);
         let says = text.contains("is a history of several clients") && text.contains("add `--clients`");
         assert!(code == 2 && says, "{text}");
     }

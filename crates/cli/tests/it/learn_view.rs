@@ -235,7 +235,7 @@ fn the_page_hears_why_there_is_no_model() {
     );
     let (code, err, _) = watched.end();
     assert_eq!(code, Some(5), "{err}");
-    assert!(err.contains("answers the same inputs in two ways"), "{err}");
+    assert!(err.contains("gives two different replies to the same inputs"), "{err}");
 }
 
 /// A door that lies now and then is drafted with choices, and the page says what goes on: hypotheses are numbered on.

@@ -4,10 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-fn ioxide(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(folder).output().expect("it runs")
-}
+use crate::program::run_in;
 
 #[track_caller]
 fn says(output: &Output, code: i32, words: &str) {
@@ -44,7 +41,7 @@ fn the_time_limit_covers_reading() {
         &["learn", fifo, "--sut", "model:m.iox"],
         &["kill", fifo],
     ] {
-        let output = ioxide(folder.path(), &[args, &["--time-limit", "300ms"]].concat());
+        let output = run_in(folder.path(), &[args, &["--time-limit", "300ms"]].concat());
         says(&output, 5, "time limit was reached");
     }
 }
@@ -57,7 +54,7 @@ fn the_time_limit_ends_a_campaign_against_a_played_model_without_an_error() {
     for tester in ["hunt", "random"] {
         let endless = ["--steps", "1000000000", "--for", "10min", "--time-limit", "1s"];
         let test = ["test", "m.iox", "--sut", "model:m.iox", "--seed", "1", "--tester", tester];
-        let output = ioxide(folder.path(), &[&test[..], &endless[..]].concat());
+        let output = run_in(folder.path(), &[&test[..], &endless[..]].concat());
         says(&output, 5, "time limit was reached");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(!text.contains("ERROR") && !text.contains("1 error"), "{text}");
@@ -67,7 +64,7 @@ fn the_time_limit_ends_a_campaign_against_a_played_model_without_an_error() {
 /// Writes a part of a campaign whose manifest says `count` units.
 fn part(folder: &Path, count: &str) {
     fs::write(folder.join("m.iox"), MODEL).expect("a model");
-    let made = ioxide(
+    let made = run_in(
         folder,
         &[
             "test",
@@ -100,9 +97,9 @@ fn a_part_of_a_plan_with_too_many_units_is_refused() {
     for count in ["4294967296", "18446744073709551615"] {
         let folder = tempfile::tempdir().expect("a folder");
         part(folder.path(), count);
-        let merged = ioxide(folder.path(), &["merge", "part", "--out", "whole"]);
+        let merged = run_in(folder.path(), &["merge", "part", "--out", "whole"]);
         says(&merged, 2, &format!("it is of a plan with {count} units"));
-        let report = ioxide(folder.path(), &["report", "part"]);
+        let report = run_in(folder.path(), &["report", "part"]);
         assert_eq!(report.status.code(), Some(2), "{}", String::from_utf8_lossy(&report.stderr));
     }
 }
@@ -112,7 +109,7 @@ fn units_and_runs_beyond_the_plan_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("m.iox"), MODEL).expect("a model");
     let test = ["test", "m.iox", "--sut", "model:m.iox", "--tester", "random", "--seed", "1"];
-    let ask = |more: &[&str]| ioxide(folder.path(), &[&test[..], more].concat());
+    let ask = |more: &[&str]| run_in(folder.path(), &[&test[..], more].concat());
     let output = ask(&["--runs", "3", "--part", "p", "--units", "1-18446744073709551615"]);
     says(&output, 2, "the plan has 3");
     let output = ask(&["--runs", "10000000000", "--plan"]);

@@ -47,6 +47,23 @@ pub fn print_in(folder: &Path, args: &[&str]) -> (String, i32) {
     printed(&run_in(folder, args))
 }
 
+/// The stdout, stderr and exit code of a program.
+pub struct Printed {
+    pub out: String,
+    pub err: String,
+    pub code: i32,
+}
+
+/// Runs the program in the folder of the repository; returns its stdout and stderr apart.
+pub fn print_apart(args: &[&str]) -> Printed {
+    let Output { stdout, stderr, status } = run(args);
+    Printed {
+        out: String::from_utf8(stdout).expect("text"),
+        err: String::from_utf8(stderr).expect("text"),
+        code: status.code().expect("it ends by itself"),
+    }
+}
+
 /// The output of a program, stdout first, and its exit code; -1 if a signal ended it.
 pub fn printed(output: &Output) -> (String, i32) {
     (text(output), output.status.code().unwrap_or(-1))

@@ -2,35 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use roxmltree::Document;
 use serde_json::Value as Json;
 
-/// The stdout, stderr and exit code of a command.
-struct Printed {
-    out: String,
-    err: String,
-    code: i32,
-}
-
-fn ioxide(args: &[&str]) -> Printed {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let program = env!("CARGO_BIN_EXE_ioxide");
-    let output = Command::new(program).args(args).current_dir(root).output().expect("the program runs");
-    Printed {
-        out: String::from_utf8(output.stdout).expect("text"),
-        err: String::from_utf8(output.stderr).expect("text"),
-        code: output.status.code().expect("it ends by itself"),
-    }
-}
+use crate::program::print_apart;
 
 /// A folder with the record of a campaign that fails.
 fn recorded() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs").to_string_lossy().into_owned();
     let spec = "examples/brp/spec.iox";
-    let told = ioxide(&[
+    let told = print_apart(&[
         "test",
         spec,
         "--sut",
@@ -50,7 +33,7 @@ fn recorded() -> (tempfile::TempDir, String) {
 }
 
 fn json(path: &str) -> Json {
-    let told = ioxide(&["report", path, "--json"]);
+    let told = print_apart(&["report", path, "--json"]);
     assert_eq!(told.code, 0, "{}", told.err);
     serde_json::from_str(&told.out).expect("JSON")
 }
@@ -75,7 +58,7 @@ fn every_form_has_the_figures_of_the_record() {
 
     let (junit, markdown) = (folder.path().join("junit.xml"), folder.path().join("summary.md"));
     let (junit, markdown) = (junit.to_string_lossy(), markdown.to_string_lossy());
-    let told = ioxide(&["report", &path, "--junit", &junit, "--markdown", &markdown]);
+    let told = print_apart(&["report", &path, "--junit", &junit, "--markdown", &markdown]);
     assert_eq!((told.code, told.out.as_str()), (0, ""), "{}", told.err);
 
     let text = fs::read_to_string(&*junit).expect("a report");
@@ -93,7 +76,7 @@ fn every_form_has_the_figures_of_the_record() {
         "{text}"
     );
 
-    let told = ioxide(&["report", &path]);
+    let told = print_apart(&["report", &path]);
     assert_eq!(told.code, 0, "{}", told.err);
     assert!(
         told.out.contains(&format!("{failed} failed;")) || told.out.contains(&format!("{failed} failed,")),
@@ -108,7 +91,7 @@ fn the_newest_record_of_a_folder_is_meant() {
     let (_folder, path) = recorded();
     let adder = "examples/adder.iox";
     let sut = format!("model:{adder}");
-    let told = ioxide(&["test", adder, "--sut", &sut, "--runs", "1", "--seed", "1", "--report", &path]);
+    let told = print_apart(&["test", adder, "--sut", &sut, "--runs", "1", "--seed", "1", "--report", &path]);
     assert_eq!(told.code, 0, "{}", told.err);
     assert_eq!(json(&path)["campaign"]["model"], "Adder");
     assert_eq!(json(&format!("{path}/campaign.jsonl"))["campaign"]["model"], "Brp");
@@ -117,10 +100,10 @@ fn the_newest_record_of_a_folder_is_meant() {
 #[test]
 fn one_report_may_go_to_stdout() {
     let (_folder, path) = recorded();
-    let told = ioxide(&["report", &path, "--junit", "-"]);
+    let told = print_apart(&["report", &path, "--junit", "-"]);
     assert_eq!(told.code, 0, "{}", told.err);
     Document::parse(&told.out).expect("XML");
-    let told = ioxide(&["report", &path, "--junit", "-", "--json"]);
+    let told = print_apart(&["report", &path, "--junit", "-", "--json"]);
     assert_eq!((told.code, told.out.as_str()), (2, ""));
     assert!(told.err.contains("cannot both go to stdout"), "{}", told.err);
 }
@@ -133,25 +116,25 @@ fn what_is_no_record_is_refused_and_leaves_no_report() {
     let damaged = [lines[0], lines[1], "{\"seq\": 1, \"time", lines[3]].join("\n");
     let cases = [
         ("damaged.jsonl", damaged.as_str(), "line 3 of the record"),
-        ("empty.jsonl", "", "this is no record of ioxide"),
-        ("other.jsonl", "{\"label\": \"A\"}\n", "this is no record of ioxide"),
+        ("empty.jsonl", "", "this is not an ioxide record"),
+        ("other.jsonl", "{\"label\": \"A\"}\n", "this is not an ioxide record"),
         ("newer.jsonl", "{\"format\":\"ioxide-record\",\"version\":99}\n", "the record has version 99"),
     ];
     for (name, text, problem) in cases {
         let file = folder.path().join(name).to_string_lossy().into_owned();
         fs::write(&file, text).expect("a file");
         let report = folder.path().join("report.xml").to_string_lossy().into_owned();
-        let told = ioxide(&["report", &file, "--junit", &report]);
+        let told = print_apart(&["report", &file, "--junit", &report]);
         assert_eq!(told.code, 2, "{name}: {}", told.err);
         assert!(told.err.starts_with("error: ") && told.err.contains(problem), "{name}: {}", told.err);
         assert!(!Path::new(&report).exists(), "{name}");
     }
     for missing in [folder.path().join("nothing-there"), folder.path().to_path_buf()] {
-        let told = ioxide(&["report", &missing.to_string_lossy()]);
+        let told = print_apart(&["report", &missing.to_string_lossy()]);
         assert_eq!(told.code, 2);
         assert!(told.err.contains("cannot read the record"), "{}", told.err);
     }
-    let told = ioxide(&["report", &path, "--markdown", "no/such/folder/summary.md"]);
+    let told = print_apart(&["report", &path, "--markdown", "no/such/folder/summary.md"]);
     assert_eq!(told.code, 2);
 }
 
@@ -162,12 +145,12 @@ fn a_record_that_breaks_off_is_used_up_to_there() {
     let cut: String = text.chars().take(text.len() / 2).collect();
     let file = folder.path().join("cut.jsonl").to_string_lossy().into_owned();
     fs::write(&file, cut).expect("a file");
-    let told = ioxide(&["report", &file]);
+    let told = print_apart(&["report", &file]);
     assert_eq!(told.code, 0);
-    assert!(told.err.contains("breaks off in its last line"), "{}", told.err);
+    assert!(told.err.contains("the last line of the record is incomplete"), "{}", told.err);
     assert!(told.out.contains("the record ends before the campaign did"), "{}", told.out);
     let figures = json(&file);
     assert_eq!((&figures["is_finished"], &figures["verdict"]), (&false.into(), &"failed".into()));
-    let told = ioxide(&["report", &file, "--junit", "-"]);
+    let told = print_apart(&["report", &file, "--junit", "-"]);
     assert!(told.out.contains("the record ends before the campaign did"), "{}", told.out);
 }

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value as Json;
+
+use crate::program::print_in;
 
 /// A deterministic system: it counts, and is wrong from the third `add` on.
 const COUNTER: &str = "model Counter {
@@ -48,12 +49,10 @@ const CHOICES: &str = "model Choices {
 }
 ";
 
-fn ioxide(folder: &Path, args: &[&str]) -> String {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(folder).output().expect("it runs");
-    let text =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(matches!(output.status.code(), Some(0 | 1 | 5)), "{args:?}: {text}");
+/// Runs the program, which must decide something; returns what it prints.
+fn decide_in(folder: &Path, args: &[&str]) -> String {
+    let (text, code) = print_in(folder, args);
+    assert!(matches!(code, 0 | 1 | 5), "{args:?}: {text}");
     text
 }
 
@@ -86,17 +85,17 @@ fn all_ways(folder: &Path, test: &[&str]) -> Vec<(String, BTreeMap<u64, Vec<Stri
     let mut found = Vec::new();
     for more in [&["--jobs", "1"][..], &["--jobs", "2"], &["--jobs", "3"], &["--no-shrink"]] {
         let name = more.join("").replace("--", "by-");
-        ioxide(folder, &[test, more, &["--report", &name, "--no-regressions"]].concat());
+        decide_in(folder, &[test, more, &["--report", &name, "--no-regressions"]].concat());
         found.push((name.clone(), runs(&folder.join(name))));
     }
     for n in [1, 2, 5] {
         let parts: Vec<String> = (1..=n).map(|k| format!("part-{n}-{k}")).collect();
         for (k, part) in (1..).zip(&parts) {
-            ioxide(folder, &[test, &["--partition", &format!("{k}/{n}"), "--part", part]].concat());
+            decide_in(folder, &[test, &["--partition", &format!("{k}/{n}"), "--part", part]].concat());
         }
         let named: Vec<&str> = parts.iter().map(String::as_str).collect();
         let out = format!("merged-{n}");
-        ioxide(folder, &[&["merge"], &named[..], &["--out", &out]].concat());
+        decide_in(folder, &[&["merge"], &named[..], &["--out", &out]].concat());
         found.push((out.clone(), runs(&folder.join(out))));
     }
     found
@@ -160,7 +159,7 @@ fn runs_that_failed_before_do_not_change_who_does_what() {
     let (_folder, path) = prepared();
     let suite = ["fsm", "counter.iox", "--suite", "h", "--out", "suite"];
     fs::write(path.join("counter.iox"), MACHINE).expect("a model");
-    ioxide(&path, &suite);
+    decide_in(&path, &suite);
     let test = ["test", "counter.iox", "--tester", "suite:suite", "--seed", "1", "--keep-going"];
     let goals = |report: &str, before: u64| {
         let runs = runs(&path.join(report)).into_iter().filter(|(run, _)| *run >= before);
@@ -168,18 +167,18 @@ fn runs_that_failed_before_do_not_change_who_does_what() {
         goals.sort();
         goals
     };
-    ioxide(&path, &[&test[..], &["--sut", "model:counter.iox", "--report", "alone"]].concat());
+    decide_in(&path, &[&test[..], &["--sut", "model:counter.iox", "--report", "alone"]].concat());
     let alone = goals("alone", 0);
     assert!(alone.len() > 3, "{alone:?}");
     for jobs in ["1", "2", "3"] {
         let report = format!("after-{jobs}");
         let broken = MACHINE.replace("b1: on go -> c", "b1: on go -> a");
         fs::write(path.join("broken.iox"), broken).expect("a model");
-        ioxide(&path, &[&test[..], &["--sut", "model:broken.iox", "--report", &report]].concat());
+        decide_in(&path, &[&test[..], &["--sut", "model:broken.iox", "--report", &report]].concat());
         let kept = fs::read_to_string(path.join(&report).join("regressions.jsonl")).expect("failing runs");
         let before = kept.lines().count() as u64 - 1;
         assert!(before > 0, "{kept}");
-        ioxide(
+        decide_in(
             &path,
             &[&test[..], &["--sut", "model:counter.iox", "--report", &report, "--jobs", jobs]].concat(),
         );

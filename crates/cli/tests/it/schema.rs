@@ -93,7 +93,7 @@ impl Checker<'_> {
         let constant = schema.get("const").is_none_or(|wanted| wanted == value);
         let listed = schema.get("enum").and_then(Json::as_array).is_none_or(|list| list.contains(value));
         let least = schema.get("minimum").and_then(Json::as_i64);
-        // What is no number has no minimum, and what does not fit into a signed number is large enough.
+        // What is not a number has no minimum, and what does not fit into a signed number is large enough.
         let is_enough = |least| !value.is_number() || value.as_i64().map_or(value.is_u64(), |n| n >= least);
         let large = least.is_none_or(is_enough);
         if !(typed && constant && listed && large && matches(schema.get("pattern"), value)) {

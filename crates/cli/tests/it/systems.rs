@@ -305,8 +305,8 @@ fn hostile_parts_are_refused() {
     for (name, says) in [
         ("a.iox", "made of itself"),
         ("m20.iox", "too many systems"),
-        ("device.iox", "no regular file"),
-        ("pipe.iox", "no regular file"),
+        ("device.iox", "not a regular file"),
+        ("pipe.iox", "not a regular file"),
         ("array.iox", "an array of 1000000000 instances"),
         ("channel.iox", "a capacity is from 1 to 1000"),
         ("twice.iox", "`capacity` is set twice"),

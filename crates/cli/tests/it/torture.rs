@@ -19,7 +19,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use commands::{Files, WritingCommand, ioxide, subjects};
+use commands::{Files, WritingCommand, print, subjects};
 use strike::{How, Layer};
 
 /// Calls of a command that are struck by default.
@@ -278,6 +278,6 @@ fn two_at_once_do_not_meet() {
     assert!(codes.contains(&1), "one goes on: {codes:?}");
     let junit = fs::read_to_string(Path::new(&path).join("junit.xml")).expect("a report");
     assert!(roxmltree::Document::parse(&junit).is_ok(), "{junit}");
-    let (text, code) = ioxide(&["report", &path]);
-    assert_eq!(code, Some(0), "{text}");
+    let (text, code) = print(&["report", &path]);
+    assert_eq!(code, 0, "{text}");
 }

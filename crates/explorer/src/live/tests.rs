@@ -210,7 +210,7 @@ fn a_campaign_that_panics_is_over() {
     let live = launched_by(Box::new(Panics));
     live.start(WISH).expect("starts");
     wait(&live, |state| state.phase == CampaignPhase::Over);
-    assert_eq!(live.lock().message, "the campaign broke off");
+    assert_eq!(live.lock().message, "the campaign ended unexpectedly");
 }
 
 #[test]

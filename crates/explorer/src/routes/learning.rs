@@ -29,13 +29,17 @@ impl ServedPage for LearningBoard {
             (HttpMethod::Get, ["api", "learning", "picture"]) => json_response(&*self.current_picture()),
             (HttpMethod::Get, ["api", "learning", "events"]) => return RouteReply::Events,
             (HttpMethod::Post, ["api", ..]) => {
-                ExplorerResponse::refusal(405, "this is asked with GET: learning is only watched here")
+                ExplorerResponse::refusal(405, "use GET for this address: learning is only watched here")
             }
             _ => ExplorerResponse::refusal(404, "there is nothing here"),
         })
     }
 
-    fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)> {
+    fn wait_for_update(
+        &self,
+        seen: Option<u64>,
+        patience: Duration,
+    ) -> Option<(u64, serde_json::Result<String>)> {
         let (version, view) = self.wait_for_change(seen, patience.min(COUNTER_INTERVAL), patience)?;
         Some((version, serde_json::to_string(&view)))
     }

@@ -19,7 +19,7 @@ pub enum WalkError {
     /// The text is no time.
     #[error("`{0}` is not a time; write `1.5s` or `600ms`")]
     NotATime(String),
-    /// The text is no message of the model.
+    /// The text is not a message of the model.
     #[error(transparent)]
     Message(#[from] BadTypedMessage),
     /// No values for the fields left out make the message possible in the present states.

@@ -284,16 +284,16 @@ impl<'a> AdaptiveTreeGrower<'a> {
 
     /// The tree's word for the states, and each input alone or followed by the
     /// tree's word for the states it leads to.
-    fn list_candidates(&mut self, here: &[StateId], words: &mut Vec<WordCandidate<'a>>) {
+    fn list_candidates(&mut self, states: &[StateId], words: &mut Vec<WordCandidate<'a>>) {
         words.clear();
-        words.push(WordCandidate { first: None, rest: self.splitting.word_for(here) });
+        words.push(WordCandidate { first: None, rest: self.splitting.word_for(states) });
         let images = &mut self.images;
         for x in self.spec.inputs() {
-            if here.iter().any(|&state| self.spec.output(state, x) != self.spec.output(here[0], x)) {
+            if states.iter().any(|&state| self.spec.output(state, x) != self.spec.output(states[0], x)) {
                 words.push(WordCandidate { first: Some(x), rest: &[] });
             }
             images.clear();
-            images.extend(here.iter().map(|&state| self.spec.next(state, x)));
+            images.extend(states.iter().map(|&state| self.spec.next(state, x)));
             let rest = self.splitting.word_for(images);
             if !rest.is_empty() {
                 words.push(WordCandidate { first: Some(x), rest });

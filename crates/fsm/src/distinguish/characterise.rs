@@ -193,12 +193,12 @@ struct BlockSearch<'a> {
 impl BlockSearch<'_> {
     /// The block of symbols that, applied in `here`, separates most pairs of
     /// equal class per cost.
-    fn find_best(&mut self, classes: &[u32], here: &[StateId], overhead: f64) -> Option<BlockChoice> {
+    fn find_best(&mut self, classes: &[u32], states: &[StateId], overhead: f64) -> Option<BlockChoice> {
         let n_classes = count_classes(classes);
         let pairs = count_unseparated_pairs(classes, n_classes, &mut self.sizes);
         let mut best: Option<BlockChoice> = None;
-        for word in candidate_blocks(self.spec, self.splitting, classes, here) {
-            self.groups.restart(classes, here, n_classes);
+        for word in candidate_blocks(self.spec, self.splitting, classes, states) {
+            self.groups.restart(classes, states, n_classes);
             self.refiner.apply_word(&mut self.groups, word.iter().copied());
             let gain = pairs - count_unseparated_pairs(&self.groups.of, self.groups.count, &mut self.sizes);
             let value = gain as f64 / (word.len() as f64 + overhead);
@@ -215,10 +215,10 @@ fn candidate_blocks<'a>(
     spec: &SuiteModel,
     splitting: &'a SplittingTree,
     classes: &[u32],
-    here: &[StateId],
+    states: &[StateId],
 ) -> Vec<Cow<'a, [InputId]>> {
     let mut groups: Vec<Vec<StateId>> = vec![Vec::new(); count_classes(classes)];
-    for (&class, &state) in classes.iter().zip(here) {
+    for (&class, &state) in classes.iter().zip(states) {
         groups[class as usize].push(state);
     }
     let mut words: Vec<Cow<'a, [InputId]>> = spec.inputs().map(|x| Cow::Owned(vec![x])).collect();
@@ -250,8 +250,8 @@ fn count_classes(classes: &[u32]) -> usize {
     classes.iter().max().map_or(0, |&max| max as usize + 1)
 }
 
-fn states_after(spec: &SuiteModel, here: &[StateId], word: &[InputId]) -> Vec<StateId> {
-    here.iter().map(|&state| spec.state_after(state, word)).collect()
+fn states_after(spec: &SuiteModel, states: &[StateId], word: &[InputId]) -> Vec<StateId> {
+    states.iter().map(|&state| spec.state_after(state, word)).collect()
 }
 
 /// `words` without those the others can do without, longest tried first.

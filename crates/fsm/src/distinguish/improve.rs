@@ -25,7 +25,7 @@ use crate::word::Word;
 /// The number of orders in which identifiers are grown in a round.
 const ORDERS_PER_ROUND: u64 = 3;
 
-/// The greatest number of rounds.
+/// The greatest number of rounds. Chosen by feel.
 const MAX_ROUNDS: u64 = 4;
 
 /// The factor by which identifiers just grown may be more expensive than the best and still be improved; the cheapest

@@ -19,6 +19,7 @@ use crate::word::Word;
 /// of the cover in order, each with its extensions.
 pub fn nonadaptive_words(model: &Observable, plan: &CountingPlan) -> impl Iterator<Item = Word> {
     let counter = NonadaptiveCounting::new(model, plan);
+    // A stack, so that each word is followed by its extensions; reversed, so that the words of the cover come in order.
     let mut open: Vec<(Word, Vec<Vec<StateId>>)> = plan
         .cover
         .iter()
@@ -49,6 +50,7 @@ pub fn preset_counting<S: AdaptiveSystem>(
             report.gave_up = true;
             break;
         }
+        // The same word once for every case that tells states apart.
         for case in cases {
             let traces = system.observe(&AdaptiveCase::after_word(&word, case.clone()))?;
             report.failures.extend(traces.into_iter().filter(|trace| !tree.insert(trace)));
@@ -113,6 +115,7 @@ impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
     /// The words one symbol longer with the paths that may take them, unless
     /// every path is counted out; a path begins where the cover ends.
     fn extensions(&self, word: &[InputId], trails: &[Vec<StateId>]) -> Vec<(Word, Vec<Vec<StateId>>)> {
+        // trail[0] is the state at the end of the word of the cover, which `covered` counts.
         // Only responses that are not counted out yet have to be followed; a word ends when none is left.
         let open: Vec<Vec<StateId>> = trails
             .iter()
@@ -152,6 +155,7 @@ impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
     ) -> usize {
         let possible = sum + rest.iter().map(|&(weight, _)| weight).sum::<usize>();
         let Some((&(weight, state), rest)) = rest.split_first() else { return best.max(sum) };
+        // Even with all that is left, this set cannot beat the best one.
         if possible <= best {
             return best;
         }
@@ -161,6 +165,7 @@ impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
             best = self.search_heaviest(rest, taken, sum + weight, best);
             taken.pop();
         }
+        // Or without this state.
         self.search_heaviest(rest, taken, sum, best)
     }
 }

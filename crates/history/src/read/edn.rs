@@ -326,11 +326,11 @@ impl<'t> EdnReader<'t> {
         self.rest = rest;
         let is_number = word.trim_start_matches(['-', '+']).starts_with(|sign: char| sign.is_ascii_digit());
         if is_number {
-            // `N` and `M` mark numbers of any size. A ratio, `1/2`, is no number of JSON.
+            // `N` and `M` mark numbers of any size. A ratio, `1/2`, is not a number of JSON.
             let digits = word.trim_start_matches('+').trim_end_matches(['N', 'M']);
             return match digits.parse::<Number>() {
                 Ok(number) => Ok(EdnForm::Number(number)),
-                Err(_) => self.problem("this is no number"),
+                Err(_) => self.problem("this is not a number"),
             };
         }
         Ok(match word {

@@ -55,9 +55,9 @@ impl MessageMapping {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(Vec<String>);
 
-/// The error that a text is no path.
+/// The error that a text is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is no path; a path is a key of the event with positions, as in `value` or `value.0`")]
+#[error("`{0}` is not a path; a path is a key of the event with positions, as in `value` or `value.0`")]
 pub struct BadPath(String);
 
 impl FieldPath {

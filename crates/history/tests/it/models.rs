@@ -1,7 +1,5 @@
 //! Models and histories for the tests.
 
-use std::path::{Path, PathBuf};
-
 use ioxide_history::read::{
     FieldPath, HistoryMapping, HistoryMessageKind, HistoryReadError, MessageMapping, OperationMapping,
     read_history,
@@ -20,9 +18,7 @@ use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use serde_json::{Map, Value as Json};
 
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+pub use ioxide_test_support::repository as root;
 
 pub fn model(text: &str) -> Model {
     let mut sources = Sources::new();

@@ -97,7 +97,7 @@ fn mistakes_have_their_line() {
         ),
         (
             "{:process 0, :type :start, :f :cas}".to_owned(),
-            "line 1: `:start` is no type of event; there is :invoke, :ok, :fail and :info",
+            "line 1: `:start` is not a type of event; there is :invoke, :ok, :fail and :info",
         ),
         ("{:process 0".to_owned(), "line 1: the text ends within a value"),
         ("0 :ok".to_owned(), "line 1: the event has no `:f`"),
@@ -132,7 +132,7 @@ fn lines_need_no_first_line_and_no_instants() {
     assert!(problem(&[call("1.5", "")]).contains("the name or the number of a client"));
     assert_eq!(problem(&[answer("1", "")]), "line 1: client `1` has no operation that could return");
     let twice = r#"{"client": 1, "call": {"label": "write"}, "args": {"v": 3}}"#.to_owned();
-    assert_eq!(problem(&[twice]), "line 1: the fields of the message stand both in it and beside it");
+    assert_eq!(problem(&[twice]), "line 1: the fields of the message are given both in it and beside it");
     let unclear = r#"{"client": 1, "call": 3}"#.to_owned();
     assert!(problem(&[unclear]).contains("the name of a message"));
 }
@@ -157,7 +157,7 @@ fn odd_edn_is_read_as_edn_says() {
         assert_eq!(written(rest), Ok(expected.to_owned()), "{rest}");
     }
     for (rest, problem) in [
-        (":value 1/2", "line 1: this is no number"),
+        (":value 1/2", "line 1: this is not a number"),
         (":value 3, :value 4", "line 1: a map has a key twice"),
         (":value \\nonsense", "line 1: this character is not known"),
         (":value", "line 1: a map has a key without a value"),

@@ -3,8 +3,10 @@
 //! Everything is built once more for it, which takes minutes: `IOXIDE_FRESH=1 cargo test -p ioxide --test it fresh::`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+
+use ioxide_test_support::repository as root;
 
 const TEST: &str = r#"
 use ioxide::{GivenInput, InProcess, ModelFile, Outputs, json};
@@ -39,10 +41,6 @@ const MODEL: &str = "model Counter {
     state busy { emit total(sum: x) -> idle }
 }
 ";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
-}
 
 #[test]
 fn a_fresh_project_passes_its_tests() {

@@ -67,9 +67,9 @@ fn a_field_of_another_name_or_shape_is_a_mistake_and_no_verdict() {
     type Ask = fn(&GivenInput<'_>);
     let asks: [(Ask, &str); 5] = [
         (|input| _ = input.str("surname"), "no field `surname`"),
-        (|input| _ = input.bool("s"), "no truth value"),
-        (|input| _ = input.str("yes"), "no string"),
-        (|input| _ = input.int("s"), "no integer"),
+        (|input| _ = input.bool("s"), "not a truth value"),
+        (|input| _ = input.str("yes"), "not a string"),
+        (|input| _ = input.int("s"), "not an integer"),
         (|input| _ = input.get::<Vec<bool>>("yes"), "`name.yes` is true"),
     ];
     for (ask, says) in asks {

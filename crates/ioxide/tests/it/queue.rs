@@ -135,7 +135,7 @@ fn files_that_are_no_tests_of_the_model_are_refused() {
     let small = ModelFile::text(SMALL);
     let case = door_case();
     for (kind, text, reason) in [
-        ("suite", "", "no suite of ioxide"),
+        ("suite", "", "not an ioxide suite"),
         ("suite", &SUITE.replace("\"knock\"]\n[", "\"kick\"]\n["), "test 1: "),
         ("suite", "{\"format\":\"ioxide-suite\",\"version\":1}\n", "no tests"),
         ("case", "{}", "missing field"),

@@ -5,7 +5,9 @@ mod readme;
 mod sdks;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use ioxide_test_support::repository as root;
 
 /// The pages with Rust code, and the file that has it.
 const PAGES: [(&str, &str); 3] = [
@@ -13,10 +15,6 @@ const PAGES: [(&str, &str); 3] = [
     ("docs/book/src/sdks.md", include_str!("snippets/sdks.rs")),
     ("docs/book/src/concurrent.md", include_str!("snippets/concurrent.rs")),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Returns the blocks of `language` in the Markdown of `page`.
 fn blocks(page: &Path, language: &str) -> Vec<String> {

@@ -119,7 +119,7 @@ fn unfolding_depth(file: FileId, options: &LoadOptions, sink: &mut FindingSink) 
     };
     text.parse().ok().filter(|depth| (1..=MAX_DEPTH).contains(depth)).ok_or_else(|| {
         sink.error(|| {
-            let message = format!("`--set UNFOLD={text}` is no depth from 1 to {MAX_DEPTH}");
+            let message = format!("`--set UNFOLD={text}` is not a depth from 1 to {MAX_DEPTH}");
             Diagnostic::new(Code::BadOverride, Span::new(file, 0, 0), message)
         })
     })

@@ -24,11 +24,11 @@ impl Parser<'_> {
         if self.nesting == 0 {
             self.parts = 0;
         }
-        self.deeper(Self::parse_implication)
+        self.with_nesting(Self::parse_implication)
     }
 
     /// Runs `parse` one level deeper, or reports that the text is too deep.
-    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
+    fn with_nesting<T>(&mut self, parse: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         if self.nesting >= MAX_NESTING {
             return self.too_deep();
         }
@@ -262,7 +262,7 @@ impl Parser<'_> {
         };
         self.bump();
         // Each sign is one level: `- - - x` would otherwise overflow the stack without a single bracket.
-        let operand = self.deeper(Self::parse_prefix)?;
+        let operand = self.with_nesting(Self::parse_prefix)?;
         Ok(Expr { kind: node(Box::new(operand)), span: self.span_since(start) })
     }
 
@@ -450,7 +450,7 @@ impl Parser<'_> {
         self.expect(TokenKind::In)?;
         // A collection has no truth value, so it is read as a sum. The `if` behind it starts the condition
         // and is no conditional.
-        let of = Box::new(self.deeper(Self::parse_items)?);
+        let of = Box::new(self.with_nesting(Self::parse_items)?);
         let keep = if self.eat(TokenKind::If) { Some(Box::new(self.parse_expr()?)) } else { None };
         self.close(end, open)?;
         Ok(ExprKind::Comprehension { set, item: Box::new(item), var, of, keep })
@@ -602,17 +602,17 @@ impl Parser<'_> {
             OverWord::Exists => Quantifier::Exists,
             OverWord::Forall => Quantifier::Forall,
             OverWord::Count => {
-                let of = Box::new(self.deeper(Self::parse_items)?);
+                let of = Box::new(self.with_nesting(Self::parse_items)?);
                 return self.parse_over(word, var, of);
             }
         };
         // Read as the start of a range or as a collection; the token behind decides.
-        let lo = Box::new(self.deeper(Self::parse_sum)?);
+        let lo = Box::new(self.with_nesting(Self::parse_sum)?);
         if !matches!(self.kind(), TokenKind::DotDot | TokenKind::DotDotEq) {
             return self.parse_over(word, var, lo);
         }
         self.range_sign()?;
-        let hi = Box::new(self.deeper(Self::parse_sum)?);
+        let hi = Box::new(self.with_nesting(Self::parse_sum)?);
         self.expect(TokenKind::Colon)?;
         let body = Box::new(self.parse_expr()?);
         Ok(ExprKind::Quantified { quantifier, var, lo, hi, body })
@@ -695,7 +695,7 @@ impl Parser<'_> {
 
     /// A type.
     pub(crate) fn parse_type(&mut self) -> ParseResult<Type> {
-        self.deeper(Self::ty_inside)
+        self.with_nesting(Self::ty_inside)
     }
 
     fn ty_inside(&mut self) -> ParseResult<Type> {

@@ -109,16 +109,16 @@ impl ValueSystem<'_> {
         &self,
         plan: &PointPlan,
         length: usize,
-        seen: &mut SeenAnswers,
+        seen_answers: &mut SeenAnswers,
     ) -> Option<(DataRun, DataRun)> {
         let (last, earlier) = self.runs.split_last()?;
         let now = last.get(..length)?;
-        let wanted = self.regions(plan, seen, now)?;
-        let said = self.number_answers(plan, seen, now)?;
+        let wanted = self.regions(plan, seen_answers, now)?;
+        let said = self.number_answers(plan, seen_answers, now)?;
         let is_it = |run: &&DataRun| {
             let Some(run) = run.get(..length) else { return false };
-            self.regions(plan, seen, run).as_ref() == Some(&wanted)
-                && self.number_answers(plan, seen, run).is_some_and(|it| it.last() != said.last())
+            self.regions(plan, seen_answers, run).as_ref() == Some(&wanted)
+                && self.number_answers(plan, seen_answers, run).is_some_and(|it| it.last() != said.last())
         };
         let before = earlier.iter().find(is_it)?;
         Some((before[..length].to_vec(), now.to_vec()))
@@ -128,10 +128,10 @@ impl ValueSystem<'_> {
     fn regions(
         &self,
         plan: &PointPlan,
-        seen: &mut SeenAnswers,
+        seen_answers: &mut SeenAnswers,
         run: &[(Label, Vec<Label>)],
     ) -> Option<Vec<ValueRegion>> {
-        let (word, _) = plan.read_run(&self.messages.model, seen, run)?;
+        let (word, _) = plan.read_run(&self.messages.model, seen_answers, run)?;
         let signature = &plan.domain.signature;
         let mut known = signature.constants.clone();
         let region = |it: &DataInput| (it.gate, signature.places_of(&mut known, &it.values));
@@ -142,10 +142,10 @@ impl ValueSystem<'_> {
     fn number_answers(
         &self,
         plan: &PointPlan,
-        seen: &mut SeenAnswers,
+        seen_answers: &mut SeenAnswers,
         run: &[(Label, Vec<Label>)],
     ) -> Option<Vec<DataAnswer>> {
-        let (word, answers) = plan.read_run(&self.messages.model, seen, run)?;
+        let (word, answers) = plan.read_run(&self.messages.model, seen_answers, run)?;
         let mut known = plan.domain.signature.constants.clone();
         let mut number = |(input, answer): (&DataInput, &DataAnswer)| {
             plan.domain.signature.places_of(&mut known, &input.values);
@@ -163,11 +163,11 @@ impl ValueSystem<'_> {
 
     /// Returns the fields in which two answers of one shape differ by values the system emits of its own accord; none
     /// if they differ otherwise.
-    fn own_values(&self, seen: &SeenAnswers, one: &DataAnswer, other: &DataAnswer) -> Vec<MadeField> {
+    fn own_values(&self, seen_answers: &SeenAnswers, one: &DataAnswer, other: &DataAnswer) -> Vec<MadeField> {
         if one.shape != other.shape {
             return Vec::new();
         }
-        let shape = &seen.shapes[one.shape.index()];
+        let shape = &seen_answers.shapes[one.shape.index()];
         let fields = shape.iter().flat_map(|(gate, fixed)| {
             let data = fixed.iter().enumerate().filter(|(_, value)| value.is_none());
             data.map(move |(at, _)| (*gate, at))
@@ -255,12 +255,18 @@ impl ValueSystem<'_> {
     }
 
     /// Cuts off whatever says otherwise than `usual` to the inputs of `run`.
-    fn believe(&mut self, plan: &PointPlan, seen: &mut SeenAnswers, run: &DataRun, usual: &[DataAnswer]) {
-        let Some(wanted) = self.regions(plan, seen, run) else { return };
+    fn believe(
+        &mut self,
+        plan: &PointPlan,
+        seen_answers: &mut SeenAnswers,
+        run: &DataRun,
+        usual: &[DataAnswer],
+    ) {
+        let Some(wanted) = self.regions(plan, seen_answers, run) else { return };
         let mut runs = std::mem::take(&mut self.runs);
         for run in &mut runs {
             let (Some(regions), Some(said)) =
-                (self.regions(plan, seen, run), self.number_answers(plan, seen, run))
+                (self.regions(plan, seen_answers, run), self.number_answers(plan, seen_answers, run))
             else {
                 continue;
             };

@@ -78,8 +78,13 @@ impl ValueSystem<'_> {
     }
 
     /// Returns the last run and an earlier one that is the same word up to its last answer.
-    fn pair_last_run(&self, plan: &PointPlan, length: usize, seen: &mut SeenAnswers) -> Option<PairedRuns> {
-        let (before, now) = self.contradicting(plan, length, seen)?;
+    fn pair_last_run(
+        &self,
+        plan: &PointPlan,
+        length: usize,
+        seen_answers: &mut SeenAnswers,
+    ) -> Option<PairedRuns> {
+        let (before, now) = self.contradicting(plan, length, seen_answers)?;
         let (from, to) = (self.numbers(plan, &before), self.numbers(plan, &now));
         let inputs = now.iter().map(|(input, _)| input.clone()).collect();
         (from.len() == to.len() && !from.is_empty()).then_some(PairedRuns { inputs, from, to })

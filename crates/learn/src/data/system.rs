@@ -108,9 +108,9 @@ impl PointPlan {
     }
 
     /// Gives values that were made up to the slots of `input`; `None` if there are more than slots.
-    fn bind_made_values(&self, known: &mut PointValues, input: &DataInput, said: &[Label]) -> Option<()> {
+    fn bind_made_values(&self, known: &mut PointValues, input: &DataInput, outputs: &[Label]) -> Option<()> {
         let mut slots: Vec<(ValuePoint, ValueKind)> = self.domain.slots(input).collect();
-        for label in said {
+        for label in outputs {
             let Label::Output(gate, values) = label else { continue };
             for (at, value) in values.iter().enumerate() {
                 let Some(kind) = self.domain.made.kind_in((*gate, at)) else { continue };
@@ -130,7 +130,7 @@ impl PointPlan {
     fn read_answers(
         &self,
         model: &Model,
-        seen: &mut SeenAnswers,
+        seen_answers: &mut SeenAnswers,
         word: &[DataInput],
         run: &[(Label, Vec<Label>)],
     ) -> Option<Vec<DataAnswer>> {
@@ -147,7 +147,7 @@ impl PointPlan {
                 }
             }
             self.bind_made_values(&mut known, input, said)?;
-            answers.push(read_answer(model, seen, &known, said));
+            answers.push(read_answer(model, seen_answers, &known, said));
         }
         Some(answers)
     }
@@ -157,7 +157,7 @@ impl PointPlan {
     pub fn read_run(
         &self,
         model: &Model,
-        seen: &mut SeenAnswers,
+        seen_answers: &mut SeenAnswers,
         run: &[(Label, Vec<Label>)],
     ) -> Option<(DataWord, Vec<DataAnswer>)> {
         let signature = &self.domain.signature;
@@ -183,16 +183,21 @@ impl PointPlan {
             hollow.extend(slots.filter(|slot| !known.iter().any(|(point, _)| point == slot)));
             word.push(input);
         }
-        let answers = self.read_answers(model, seen, &word, run)?;
+        let answers = self.read_answers(model, seen_answers, &word, run)?;
         Some((word, answers))
     }
 }
 
 /// Returns an answer by shape; values by the points in `known`, all others are literals.
-fn read_answer(model: &Model, seen: &mut SeenAnswers, known: &PointValues, said: &[Label]) -> DataAnswer {
+fn read_answer(
+    model: &Model,
+    seen_answers: &mut SeenAnswers,
+    known: &PointValues,
+    outputs: &[Label],
+) -> DataAnswer {
     let mut values = Vec::new();
     let mut shape = AnswerShape::new();
-    for label in said {
+    for label in outputs {
         let Label::Output(gate, all) = label else { continue };
         let mut fixed = Vec::new();
         for (&field, value) in model.sts.gates[*gate].fields.iter().zip(all) {
@@ -200,17 +205,15 @@ fn read_answer(model: &Model, seen: &mut SeenAnswers, known: &PointValues, said:
             fixed.push((!is_data).then(|| value.clone()));
             if is_data {
                 let point = known.iter().find(|(_, it)| it == value).map(|(point, _)| *point);
-                values.push(
-                    point.map_or_else(
-                        || AnswerValue::Literal(seen.literal(value.clone())),
-                        AnswerValue::Point,
-                    ),
-                );
+                values.push(point.map_or_else(
+                    || AnswerValue::Literal(seen_answers.literal(value.clone())),
+                    AnswerValue::Point,
+                ));
             }
         }
         shape.push((*gate, fixed));
     }
-    DataAnswer { shape: seen.shape(shape), values }
+    DataAnswer { shape: seen_answers.shape(shape), values }
 }
 
 /// Returns whether two answers first differ only in values that the system emits of its own accord.

@@ -32,7 +32,7 @@ pub struct LearnedText<'t> {
     /// The inputs, by gate number.
     pub gates: &'t [DataGate],
     /// The shapes and literals of the answers.
-    pub seen: &'t SeenAnswers,
+    pub seen_answers: &'t SeenAnswers,
     /// The messages.
     pub messages: &'t Messages,
 }
@@ -100,7 +100,7 @@ impl LearnedText<'_> {
         let name = |shape: &AnswerShape| {
             shape.iter().map(|(gate, _)| sts.gates[*gate].name.to_string()).collect::<Vec<_>>().join(" ")
         };
-        let outputs: Vec<String> = self.seen.shapes.iter().map(name).collect();
+        let outputs: Vec<String> = self.seen_answers.shapes.iter().map(name).collect();
         state_names(self.machine.locations.len(), &arrows, &outputs)
     }
 
@@ -215,7 +215,7 @@ impl LearnedText<'_> {
 
     /// Returns the field of the answer in which a value is first emitted.
     fn find_said_field(&self, branch: &GuardedBranch, operand: Operand) -> Option<MadeField> {
-        let shape = self.seen.shapes.get(OutputId::index(branch.shape))?;
+        let shape = self.seen_answers.shapes.get(OutputId::index(branch.shape))?;
         let fields = shape.iter().flat_map(|(gate, fixed)| {
             let data = fixed.iter().enumerate().filter(|(_, value)| value.is_none());
             data.map(move |(at, _)| (*gate, at))

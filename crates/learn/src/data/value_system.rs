@@ -21,7 +21,7 @@ use crate::copies::WorkerPool;
 use crate::messages::DataRun;
 use crate::messages::Messages;
 use crate::observer::LearningEffort;
-use crate::register::learner::{DataLearnError, DataObserver, DataSurprise};
+use crate::register::learner::{DataLearnError, DataObserver, UnexpectedDataAnswer};
 use crate::register::machine::RegisterMachine;
 use crate::register::oracle::{DataExamination, DataGuarantee, DataLearned, DataStage, learn_data};
 use crate::register::place::{DataAnswer, DataWord, Theory};
@@ -29,7 +29,7 @@ use crate::register::tree::{DataDisagreement, DataTree};
 use crate::session::{MajorityVote, SessionError};
 use crate::system::{CopyLost, KeptSystem};
 use crate::votes::confidence;
-use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ToldSurprise};
+use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ReportedOnce};
 
 /// Constants that are looked for before a system is given up. Chosen by feel: it bounds the time.
 const MAX_FOUND: usize = 6;
@@ -102,14 +102,14 @@ pub struct ValueSystem<'c> {
 }
 
 impl<'c> ValueSystem<'c> {
-    /// Makes a system that was asked nothing yet, with the assumptions of `start` about how it compares values.
+    /// Makes a system that was asked nothing yet, with this assumption about how it compares values.
     pub fn new(
         messages: &'c Messages,
         gates: &'c [DataGate],
-        start: StartAssumption,
+        assumption: StartAssumption,
         examination: &'c DataExamination,
     ) -> Self {
-        let StartAssumption { theories, constants, made, words } = start;
+        let StartAssumption { theories, constants, made, words } = assumption;
         let (runs, effort, votes_held) = (Vec::new(), LearningEffort::default(), Vec::new());
         Self {
             messages,
@@ -272,11 +272,11 @@ impl<'c> ValueSystem<'c> {
     fn build_tree(
         &mut self,
         plan: &PointPlan,
-        seen: &mut SeenAnswers,
+        seen_answers: &mut SeenAnswers,
     ) -> Result<DataTree, Box<DataDisagreement>> {
         let mut tree = DataTree::new(plan.domain.signature.clone());
         for at in 0..self.runs.len() {
-            let Some((word, answers)) = self.read_known_run(plan, seen, at) else { continue };
+            let Some((word, answers)) = self.read_known_run(plan, seen_answers, at) else { continue };
             if let Err(found) = tree.insert_answers(&word, &answers) {
                 // The search for a reason looks at the last run and one before it.
                 let last = self.runs.remove(at);
@@ -292,12 +292,12 @@ impl<'c> ValueSystem<'c> {
     fn read_known_run(
         &self,
         plan: &PointPlan,
-        seen: &mut SeenAnswers,
+        seen_answers: &mut SeenAnswers,
         at: usize,
     ) -> Option<(DataWord, Vec<DataAnswer>)> {
         let run = &self.runs[at];
         let ours = run.iter().take_while(|(input, _)| position_of_gate(self.gates, input).is_some()).count();
-        plan.read_run(&self.messages.model, seen, &run[..ours])
+        plan.read_run(&self.messages.model, seen_answers, &run[..ours])
     }
 
     /// Learns under the current assumptions, until nothing is found or a run contradicts them.
@@ -321,11 +321,11 @@ impl<'c> ValueSystem<'c> {
             n_doubtful: 0,
         };
         let mut observer = DataObserver::new(system, plan.domain.signature.clone()).with_memory(tree);
-        let (mut number, mut told, class) = (self.hypotheses, ToldSurprise::new(), &*self);
+        let (mut number, mut told, class) = (self.hypotheses, ReportedOnce::new(), &*self);
         let mut watch = |stage: DataStage, machine: &RegisterMachine, observer: &DataObserver<_>| {
             let seen = DataLive::seen_answers(&observer.system);
             class.watch_stage(&mut **watcher, &mut number, stage, observer.effort, &plan.domain);
-            let show = |found: &DataSurprise| class.show_surprise(&plan.domain, seen, found);
+            let show = |found: &UnexpectedDataAnswer| class.show_surprise(&plan.domain, seen, found);
             told.tell(&mut **watcher, number, observer.surprise.as_ref(), show);
             if machine.n_steps() <= MAX_DRAWN {
                 if watcher.wants_drawing(number) {

@@ -5,7 +5,7 @@ use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
-use super::ValueLesson;
+use super::ValueResult;
 use super::made_values::{MadeField, field_text};
 use super::system::{DataTrouble, SeenAnswers};
 use super::value_system::{MAX_SLOTS, ValueSystem};
@@ -32,8 +32,13 @@ impl ValueSystem<'_> {
         }
     }
 
-    fn show_run(&self, domain: &FieldValues, seen: &SeenAnswers, run: &[(DataInput, DataAnswer)]) -> String {
-        let steps = self.show_steps(domain, seen, run).into_iter();
+    fn show_run(
+        &self,
+        domain: &FieldValues,
+        seen_answers: &SeenAnswers,
+        run: &[(DataInput, DataAnswer)],
+    ) -> String {
+        let steps = self.show_steps(domain, seen_answers, run).into_iter();
         steps.map(|(input, answer)| format!("{input}/{answer}")).collect::<Vec<_>>().join(" ")
     }
 
@@ -41,7 +46,7 @@ impl ValueSystem<'_> {
     pub(super) fn show_steps(
         &self,
         domain: &FieldValues,
-        seen: &SeenAnswers,
+        seen_answers: &SeenAnswers,
         run: &[(DataInput, DataAnswer)],
     ) -> Vec<(String, String)> {
         let mut points: Vec<ValuePoint> =
@@ -60,7 +65,7 @@ impl ValueSystem<'_> {
             let gate = &self.gates[input.gate.index()];
             let fields = domain.signature.arity[input.gate.index()];
             let values: Vec<String> = input.values[..fields].iter().map(|&point| value(point)).collect();
-            let shape = &seen.shapes[answer.shape.index()];
+            let shape = &seen_answers.shapes[answer.shape.index()];
             let said: Vec<&str> =
                 shape.iter().map(|(gate, _)| &*self.messages.model.sts.gates[*gate].name).collect();
             let told: Vec<String> = answer
@@ -70,7 +75,7 @@ impl ValueSystem<'_> {
                     AnswerValue::Point(point) => value(point),
                     AnswerValue::Literal(at) => usize::try_from(at)
                         .ok()
-                        .and_then(|at| seen.literals.get(at))
+                        .and_then(|at| seen_answers.literals.get(at))
                         .map_or_else(String::new, |value| self.messages.model.pool.show_value(value)),
                 })
                 .collect();
@@ -87,13 +92,13 @@ impl ValueSystem<'_> {
     pub(super) fn two_ways(
         &self,
         domain: &FieldValues,
-        seen: &SeenAnswers,
+        seen_answers: &SeenAnswers,
         disagreement: &DataDisagreement,
     ) -> String {
         format!(
             "  earlier: {}\n  now:     {}",
-            self.show_run(domain, seen, &disagreement.before),
-            self.show_run(domain, seen, &disagreement.now)
+            self.show_run(domain, seen_answers, &disagreement.before),
+            self.show_run(domain, seen_answers, &disagreement.now)
         )
     }
 
@@ -123,7 +128,7 @@ impl ValueSystem<'_> {
     }
 }
 
-impl ValueLesson {
+impl ValueResult {
     /// Returns the guarantee in words.
     #[must_use]
     pub fn guarantee(&self) -> String {
@@ -184,14 +189,12 @@ pub fn describe_guarantee(guarantee: DataGuarantee, domain: &FieldValues) -> Str
     let (theory, makes) = (theory_name(domain), !domain.made.fields.is_empty());
     match guarantee {
         DataGuarantee::Complete { values, states, extra } => format!(
-            "if values are compared by {theory} and with no other constants: exact on any {}{}, if the system has at \
-             most {} on them ({states} + {extra})",
+            "exact for words with up to {}{}, if the system compares values only by {theory}, uses no other constants, \
+             and has at most {} on these words ({states} + {extra})",
             count_noun(values, "value"),
             if makes { format!(" and the first {values} it makes up") } else { String::new() },
             count_noun(states + extra, "state")
         ),
-        DataGuarantee::Consistent => {
-            "agrees with everything that was seen; nothing is promised beyond".into()
-        }
+        DataGuarantee::Consistent => "agrees with all observations; nothing is guaranteed beyond them".into(),
     }
 }

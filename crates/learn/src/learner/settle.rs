@@ -35,7 +35,7 @@ impl Learner {
     /// was asked about.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn settle_next<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,

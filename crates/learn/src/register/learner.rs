@@ -22,10 +22,10 @@ use super::tree::{DataDisagreement, DataNode, DataTree};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DataLearnError<E> {
     /// The connection broke.
-    #[error("the system cannot be asked")]
+    #[error("the system cannot be queried")]
     System(E),
     /// Values are compared in some other way than assumed, or the system is not deterministic.
-    #[error("the system answers words whose values compare alike in two ways")]
+    #[error("the system gives two different replies to inputs whose values compare alike")]
     Disagrees(Box<DataDisagreement>),
     /// A location would need more registers than are allowed.
     #[error("a location would need more than {0} registers")]
@@ -41,7 +41,7 @@ const MAX_REGISTERS: usize = 6;
 
 /// A word that was not answered as believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataSurprise {
+pub struct UnexpectedDataAnswer {
     /// The inputs and their answers, up to the first that was not expected.
     pub seen: Vec<(DataInput, DataAnswer)>,
     /// The answer believed in place of the last one seen.
@@ -60,7 +60,7 @@ pub struct DataObserver<S> {
     /// Answers from earlier sessions and of copies of the system, which are given in its place.
     memory: Option<DataTree>,
     /// The last word that was not answered as a hypothesis says.
-    pub surprise: Option<DataSurprise>,
+    pub surprise: Option<UnexpectedDataAnswer>,
 }
 
 impl<S: DataSystem> DataObserver<S> {
@@ -81,7 +81,7 @@ impl<S: DataSystem> DataObserver<S> {
     /// fewer answers than inputs.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn ask_word(
         &mut self,
         word: &[DataInput],
@@ -109,7 +109,7 @@ impl<S: DataSystem> DataObserver<S> {
     /// the same as without copies.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn ask_ahead(&mut self, words: &[DataWord]) -> Result<(), DataLearnError<S::Error>> {
         if self.system.width() < 2 {
             return Ok(());
@@ -175,7 +175,7 @@ impl DataLearner {
     /// Asks until there is a machine that agrees with everything that was seen.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn hypothesis<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,

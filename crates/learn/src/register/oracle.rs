@@ -19,7 +19,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::learner::{DataLearnError, DataLearner, DataObserver, DataSurprise};
+use super::learner::{DataLearnError, DataLearner, DataObserver, UnexpectedDataAnswer};
 use super::machine::{DataSystem, RegisterMachine};
 use super::place::{AnswerValue, DataInput, DataWord, ValuePlace, ValuePoint};
 pub use super::unrolled::UnrolledMachine;
@@ -62,7 +62,7 @@ pub enum DataGuarantee {
         /// The number of states the system may have beyond these.
         extra: usize,
     },
-    /// The machine agrees with everything that was seen; nothing is promised beyond.
+    /// The machine agrees with all observations; nothing is guaranteed beyond them.
     Consistent,
 }
 
@@ -146,7 +146,7 @@ pub type DataWatch<'w, S> = dyn FnMut(DataStage, &RegisterMachine, &DataObserver
 /// is first tested with the words of `first`, such as those that refuted hypotheses of an earlier version.
 ///
 /// # Errors
-/// If the system cannot be asked, or contradicts itself.
+/// If the system cannot be queried, or contradicts itself.
 pub fn learn_data<S: DataSystem>(
     observer: &mut DataObserver<S>,
     examination: &DataExamination,
@@ -283,7 +283,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
             let Some((believed, next)) = self.machine.step(&at, input) else { return Ok(false) };
             if believed != *answer {
                 let seen = word.iter().cloned().zip(answers).take(number + 1).collect();
-                self.observer.surprise = Some(DataSurprise { seen, believed });
+                self.observer.surprise = Some(UnexpectedDataAnswer { seen, believed });
                 return Ok(true);
             }
             at = next;

@@ -22,7 +22,7 @@ impl DataLearner {
     /// taken for. Nothing happens if `machine` answers it rightly.
     ///
     /// # Errors
-    /// If the system cannot be asked, or contradicts itself.
+    /// If the system cannot be queried, or contradicts itself.
     pub fn learn_from_counterexample<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,

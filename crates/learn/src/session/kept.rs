@@ -15,7 +15,7 @@ use crate::tree::ObservationTree;
 
 /// A system with names for its inputs and answers, whose every answer is kept.
 pub(super) struct KeptMachine<'k, 'p, E> {
-    kept: KeptSystem<'k, E>,
+    system: KeptSystem<'k, E>,
     /// Copies of the system.
     pool: Option<WorkerPool<'p, LabelWord, E>>,
     messages: &'k Messages,
@@ -27,14 +27,14 @@ pub(super) struct KeptMachine<'k, 'p, E> {
 impl<'k, 'p, E> KeptMachine<'k, 'p, E> {
     /// The machine of a system with the inputs of `messages`, of which nothing was answered yet.
     pub(super) fn new(
-        kept: KeptSystem<'k, E>,
+        system: KeptSystem<'k, E>,
         pool: Option<WorkerPool<'p, LabelWord, E>>,
         messages: &'k Messages,
     ) -> Self {
         // Inputs are numbered in the order of their names, as the session file and earlier versions have them.
         let inputs = messages.inputs.keys().cloned().collect();
         let answers = NamedAnswers::new(MachineNames { inputs, ..MachineNames::default() });
-        Self { kept, pool, messages, labels: messages.inputs.values().cloned().collect(), answers }
+        Self { system, pool, messages, labels: messages.inputs.values().cloned().collect(), answers }
     }
 
     /// Returns the names of inputs and answers so far.
@@ -75,11 +75,11 @@ impl<E: From<CopyLost> + Send> LiveMachine for KeptMachine<'_, '_, E> {
     type Error = E;
 
     fn reset(&mut self) -> Result<(), E> {
-        self.kept.reset()
+        self.system.reset()
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, E> {
-        let said = self.kept.send_input(&self.labels[input.index()])?;
+        let said = self.system.send_input(&self.labels[input.index()])?;
         Ok(self.answers.intern_answer(&self.messages.model, said))
     }
 
@@ -92,7 +92,7 @@ impl<E: From<CopyLost> + Send> LiveMachine for KeptMachine<'_, '_, E> {
         let labels =
             |word: &Word| LabelWord(word.iter().map(|&it| self.labels[it.index()].clone()).collect());
         let questions: Vec<LabelWord> = words.iter().map(labels).collect();
-        let runs = self.kept.ask_with_copies(|own, keep| pool.ask_all(&questions, own, keep))?;
+        let runs = self.system.ask_with_copies(|own, keep| pool.ask_all(&questions, own, keep))?;
         // Named here, in the order of the words, so that ids do not depend on which copy answered first.
         let mut named = Vec::new();
         for (word, run) in words.iter().zip(runs) {

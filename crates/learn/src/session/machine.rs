@@ -25,7 +25,7 @@ use crate::several::{Drafting, SeveralDraft, draft_machine};
 use crate::system::{CopyLost, KeptSystem};
 use crate::tree::ObservationTree;
 use crate::votes::confidence;
-use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ToldSurprise};
+use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ReportedOnce};
 
 /// Contradictions that are put to the vote before a system is given up. Chosen by feel: a system with more of them has
 /// no usual answers.
@@ -96,7 +96,7 @@ pub enum LearnedModel {
 
 /// The result of learning, with its effort and the confidence of votes.
 #[derive(Debug)]
-pub struct MachineLesson {
+pub struct MachineResult {
     /// The machine, or the draft with choices.
     pub learned: LearnedModel,
     /// The answers, with their names.
@@ -107,7 +107,7 @@ pub struct MachineLesson {
     pub votes: Vec<f64>,
 }
 
-impl MachineLesson {
+impl MachineResult {
     /// Returns whether the session was stopped before everything was tested.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
@@ -188,8 +188,8 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
     /// Learns a machine until no counterexample is found, a contradiction ends the session, or it is stopped.
     ///
     /// # Errors
-    /// If the system cannot be asked or contradicts itself, or recorded runs do.
-    pub fn learn_machine(self, plan: &MachinePlan) -> Result<MachineLesson, SessionError<E>> {
+    /// If the system cannot be queried or contradicts itself, or recorded runs do.
+    pub fn learn_machine(self, plan: &MachinePlan) -> Result<MachineResult, SessionError<E>> {
         let Self { system, copies, keeper, watcher, messages, earlier } = self;
         let queue: QuestionQueue<LabelWord> = QuestionQueue::default();
         thread::scope(|scope| {
@@ -217,7 +217,7 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
             learning.show_result(&learned);
             let MachineLearning { observer, votes, .. } = learning;
             let effort = earlier.effort().plus(observer.effort);
-            Ok(MachineLesson { learned, answers: observer.live.answers, effort, votes })
+            Ok(MachineResult { learned, answers: observer.live.answers, effort, votes })
         })
     }
 }
@@ -278,7 +278,7 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
         if let Some(EarlierVersion { spec, inputs }) = &plan.reference {
             ask_reference_suite(observer, spec, inputs)?;
         }
-        let mut told = ToldSurprise::new();
+        let mut told = ReportedOnce::new();
         let mut watch = |stage: LearningStage, learner: &Learner, observer: &SystemObserver<_>| {
             let names = KeptMachine::names(&observer.live);
             watch_machine(&mut **watcher, hypotheses, stage, observer.effort, LearnedGuarantee::description);
@@ -415,9 +415,9 @@ impl UsualRun {
 impl MajorityVote {
     /// Returns whether a vote ends in which `count` of `of` answers are the same: it is sure enough, or was repeated
     /// too often.
-    pub(crate) fn is_over(&self, count: u32, of: u32) -> bool {
-        let is_sure = of >= self.at_least && confidence(count, of) >= self.confidence;
-        is_sure || of >= self.at_least.saturating_mul(MAX_REPETITION_FACTOR)
+    pub(crate) fn is_over(&self, count: u32, total: u32) -> bool {
+        let is_sure = total >= self.at_least && confidence(count, total) >= self.confidence;
+        is_sure || total >= self.at_least.saturating_mul(MAX_REPETITION_FACTOR)
     }
 }
 

@@ -21,19 +21,19 @@ pub trait TimedSystem {
     /// Brings the system to its initial state; its clock then shows zero.
     ///
     /// # Errors
-    /// If the system cannot be reset.
+    /// If the system has no reset.
     fn reset(&mut self) -> Result<(), Self::Error>;
 
     /// Sends `input`; returns the outputs that came before it.
     ///
     /// # Errors
-    /// If the system cannot be asked.
+    /// If the system cannot be queried.
     fn send(&mut self, input: &Label) -> Result<Vec<Label>, Self::Error>;
 
     /// Returns the next output, if one is observed before the clock shows `until`.
     ///
     /// # Errors
-    /// If the system cannot be asked.
+    /// If the system cannot be queried.
     fn next_output(&mut self, until: Duration) -> Result<Option<Label>, Self::Error>;
 
     /// Returns the time on the clock.
@@ -47,7 +47,7 @@ pub trait TimedSystem {
 #[derive(Clone, Debug, Error)]
 pub enum TimedError<E> {
     /// The system cannot be asked, or the session is stopped.
-    #[error("the system cannot be asked")]
+    #[error("the system cannot be queried")]
     System(E),
     /// Outputs do not end.
     #[error("more than {MAX_ANSWERS} outputs came without a pause")]
@@ -81,7 +81,7 @@ pub struct TimedSettings {
 #[derive(Clone, Debug)]
 pub struct TimedAnswer {
     /// The messages.
-    pub said: Vec<Label>,
+    pub outputs: Vec<Label>,
     /// The time without an output before the first one; `None` for the answer to an input, and for silence.
     pub after: Option<Duration>,
 }
@@ -105,7 +105,7 @@ impl TimedAnswers {
     /// Returns the messages of this answer.
     #[must_use]
     pub fn labels(&self, output: OutputId) -> &[Label] {
-        self.answers.get(output.index()).map_or(&[], |answer| &answer.said)
+        self.answers.get(output.index()).map_or(&[], |answer| &answer.outputs)
     }
 
     /// Returns the names of the answers that come without an input.
@@ -143,10 +143,10 @@ impl<'a, E> TimedMachine<'a, E> {
     }
 
     /// Adds the outputs that follow without a pause.
-    fn collect_rest(&mut self, said: &mut Vec<Label>) -> Result<(), TimedError<E>> {
-        while said.len() < MAX_ANSWERS {
+    fn collect_rest(&mut self, outputs: &mut Vec<Label>) -> Result<(), TimedError<E>> {
+        while outputs.len() < MAX_ANSWERS {
             match self.listen_for(self.settings.settle)? {
-                Some(label) => said.push(label),
+                Some(label) => outputs.push(label),
                 None => return Ok(()),
             }
         }
@@ -168,14 +168,15 @@ impl<'a, E> TimedMachine<'a, E> {
             (a, b) => a == b,
         };
         // The first delay that was seen names the class, so that classes do not drift as delays vary.
-        let known = self.seen.answers.iter().position(|known| known.said == answer.said && is_close(known));
+        let known =
+            self.seen.answers.iter().position(|known| known.outputs == answer.outputs && is_close(known));
         if let Some(at) = known {
             return OutputId::new(at);
         }
-        let said = answer_name(&self.messages.model.pool, &self.messages.model.sts, &answer.said);
+        let outputs = answer_name(&self.messages.model.pool, &self.messages.model.sts, &answer.outputs);
         let name = match answer.after {
-            Some(after) => format!("{said} after {} ms", after.as_millis()),
-            None => said,
+            Some(after) => format!("{outputs} after {} ms", after.as_millis()),
+            None => outputs,
         };
         self.seen.answers.push(answer);
         self.seen.names.outputs.push(name)
@@ -188,24 +189,24 @@ impl<'a, E> TimedMachine<'a, E> {
         let start = self.last_message;
         let Some(first) = self.listen_for(self.settings.wait)? else {
             self.last_message = self.system.now();
-            return Ok(TimedAnswer { said: Vec::new(), after: None });
+            return Ok(TimedAnswer { outputs: Vec::new(), after: None });
         };
         let after = Some(self.last_message.saturating_sub(start));
-        let mut said = vec![first];
-        self.collect_rest(&mut said)?;
-        Ok(TimedAnswer { said, after })
+        let mut outputs = vec![first];
+        self.collect_rest(&mut outputs)?;
+        Ok(TimedAnswer { outputs, after })
     }
 
     fn give_input(&mut self, input: InputId) -> Result<TimedAnswer, TimedError<E>> {
         let Some(label) = self.labels.get(input.index()) else { return self.wait_for_outputs() };
-        let mut said = self.system.send(label)?;
+        let mut outputs = self.system.send(label)?;
         self.last_message = self.system.now();
         if !self.settings.one_answer {
-            self.collect_rest(&mut said)?;
-        } else if said.is_empty() {
-            said.extend(self.listen_for(self.settings.wait)?);
+            self.collect_rest(&mut outputs)?;
+        } else if outputs.is_empty() {
+            outputs.extend(self.listen_for(self.settings.wait)?);
         }
-        Ok(TimedAnswer { said, after: None })
+        Ok(TimedAnswer { outputs, after: None })
     }
 
     /// Returns the delay until an output comes without an input, if `input` is sent when `pause` is over after `way`;
@@ -235,16 +236,16 @@ impl<E> LiveMachine for TimedMachine<'_, E> {
     fn reset(&mut self) -> Result<(), TimedError<E>> {
         self.system.reset()?;
         self.last_message = self.system.now();
-        let mut said = Vec::new();
+        let mut outputs = Vec::new();
         if !self.messages.preamble.is_empty() {
-            self.collect_rest(&mut said)?;
+            self.collect_rest(&mut outputs)?;
         }
         // Checked at every reset: a greeting that differs would move into the answer to the first input.
-        if said == self.messages.preamble {
+        if outputs == self.messages.preamble {
             return Ok(());
         }
         let model = &self.messages.model;
-        Err(TimedError::Greeting(answer_name(&model.pool, &model.sts, &said)))
+        Err(TimedError::Greeting(answer_name(&model.pool, &model.sts, &outputs)))
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, TimedError<E>> {

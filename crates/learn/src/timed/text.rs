@@ -9,24 +9,24 @@ use std::time::Duration;
 use ioxide_fsm::mealy::{InputId, Mealy, MealyEdge, StateId};
 use ioxide_model::index::Idx;
 
-use super::TimedLesson;
+use super::TimedResult;
 use crate::draft::{DraftError, DraftHead, OwedAnswers, format_draft, input_text, label_texts};
 use crate::messages::Messages;
 use crate::naming::{machine_moves, state_names};
 
-impl TimedLesson {
+impl TimedResult {
     /// Returns the machine as a model.
     ///
     /// # Errors
     /// If a name of the machine cannot be written in a model.
     pub fn write_model(&self, head: &DraftHead<'_>, messages: &Messages) -> Result<String, DraftError> {
-        TimedText { lesson: self, machine: &self.learned.machine, messages }.write_model(head)
+        TimedText { result: self, machine: &self.learned.machine, messages }.write_model(head)
     }
 }
 
 /// A machine with time-outs on its way to a text.
 struct TimedText<'t> {
-    lesson: &'t TimedLesson,
+    result: &'t TimedResult,
     /// The machine; its last input is to wait.
     machine: &'t Mealy,
     messages: &'t Messages,
@@ -36,7 +36,7 @@ impl TimedText<'_> {
     fn write_model(&self, head: &DraftHead<'_>) -> Result<String, DraftError> {
         let model = &self.messages.model;
         let said = |name: &String| name.split(" after ").next().unwrap_or(name).to_owned();
-        let outputs: Vec<String> = self.lesson.seen.names.outputs.iter().map(said).collect();
+        let outputs: Vec<String> = self.result.seen.names.outputs.iter().map(said).collect();
         let states = state_names(self.machine.n_states(), &machine_moves(self.machine), &outputs);
         let mut owed = OwedAnswers::default();
         let mut body = String::new();
@@ -60,7 +60,7 @@ impl TimedText<'_> {
 
     /// Returns messages that come at once, one after the other.
     fn write_soon(&self, said: &[String]) -> Vec<String> {
-        let most = self.lesson.settings.tolerance.as_millis();
+        let most = self.result.settings.tolerance.as_millis();
         said.iter().map(|said| format!("{said} when since <= {most}ms {{ reset since }}")).collect()
     }
 
@@ -71,13 +71,13 @@ impl TimedText<'_> {
             let Some(edge) = self.machine.edge(state, input) else { continue };
             let target = self.state_owing(edge, 0, states, owed);
             let resets = self.write_resets(state, input);
-            let message = input_text(self.messages, &self.lesson.seen.names.inputs[input]);
+            let message = input_text(self.messages, &self.result.seen.names.inputs[input]);
             let _ = writeln!(text, "on {message} {resets} -> {target}");
         }
         if let Some(edge) = self.machine.edge(state, wait)
-            && let Some(after) = self.lesson.seen.delay(edge.output)
+            && let Some(after) = self.result.seen.delay(edge.output)
         {
-            let said = label_texts(&self.messages.model, self.lesson.seen.labels(edge.output));
+            let said = label_texts(&self.messages.model, self.result.seen.labels(edge.output));
             let target = self.state_owing(edge, 1, states, owed);
             let resets = self.write_resets(state, wait);
             let (least, most) = self.delay_bounds(after);
@@ -92,18 +92,18 @@ impl TimedText<'_> {
     }
 
     fn delay_bounds(&self, after: Duration) -> (u128, u128) {
-        let tolerance = self.lesson.settings.tolerance;
+        let tolerance = self.result.settings.tolerance;
         (after.saturating_sub(tolerance).as_millis(), (after + tolerance).as_millis())
     }
 
     /// Returns the state a move leads to when all but the first `done` messages of its answer are still to be emitted.
     fn state_owing(&self, edge: MealyEdge, done: usize, states: &[String], owed: &mut OwedAnswers) -> String {
-        let said = label_texts(&self.messages.model, self.lesson.seen.labels(edge.output));
+        let said = label_texts(&self.messages.model, self.result.seen.labels(edge.output));
         owed.state_for(&self.write_soon(&said[done.min(said.len())..]), &states[edge.next.index()])
     }
 
     fn write_resets(&self, state: StateId, input: InputId) -> &'static str {
-        if self.lesson.starts.moves[state.index() * self.machine.n_inputs() + input.index()] {
+        if self.result.starts.moves[state.index() * self.machine.n_inputs() + input.index()] {
             "{ reset since, reset timer }"
         } else {
             "{ reset since }"

@@ -17,10 +17,10 @@ use ioxide_learn::recheck::{AnswerDetail, SAMPLE};
 use ioxide_learn::register::oracle::DataExamination;
 use ioxide_learn::register::place::Theory;
 use ioxide_learn::session::{
-    EarlierRuns, LearnedModel, LearningSession, MachineLesson, MachinePlan, MajorityVote, SessionError,
+    EarlierRuns, LearnedModel, LearningSession, MachinePlan, MachineResult, MajorityVote, SessionError,
     UnstablePolicy,
 };
-use ioxide_learn::system::{AnswerKeeper, CopyLost, CopySource, MessageSystem};
+use ioxide_learn::system::{AnswerStore, CopyLost, CopySource, MessageSystem};
 use ioxide_learn::timed::{TimedSession, TimedSettings, TimedSystem};
 use ioxide_learn::watch::{LearningEvent, LearningNote, LearningWatcher};
 use ioxide_model::label::{Label, input_name};
@@ -112,7 +112,7 @@ impl CopySource<CopyLost> for Doors<'_> {
 #[derive(Default)]
 struct Kept(Vec<DataRun>);
 
-impl AnswerKeeper<CopyLost> for Kept {
+impl AnswerStore<CopyLost> for Kept {
     fn keep_reset(&mut self) -> Result<(), CopyLost> {
         self.0.push(DataRun::new());
         Ok(())
@@ -159,7 +159,7 @@ fn learn(
     copies: usize,
     earlier: Vec<DataRun>,
     plan: &MachinePlan,
-) -> (Result<MachineLesson, SessionError<CopyLost>>, Vec<DataRun>, Watched) {
+) -> (Result<MachineResult, SessionError<CopyLost>>, Vec<DataRun>, Watched) {
     let (mut kept, mut watched) = (Kept::default(), Watched::default());
     let source = Doors(&messages.model);
     let session = LearningSession {
@@ -173,28 +173,28 @@ fn learn(
     (session.learn_machine(plan), kept.0, watched)
 }
 
-fn text(lesson: &MachineLesson, messages: &Messages) -> String {
+fn text(result: &MachineResult, messages: &Messages) -> String {
     let origin = MachineOrigin { source: "a door".into(), facts: vec!["nothing else".into()] };
     let head = DraftHead { origin: &origin, file: "door.iox", text: Some(DOOR) };
-    lesson.draft(messages).write_model(&head).expect("a model")
+    result.draft(messages).write_model(&head).expect("a model")
 }
 
 #[test]
 fn a_session_that_goes_on_asks_nothing_that_is_kept() {
     let messages = messages(DOOR);
     let plan = plan(UnstablePolicy::Stop);
-    let (lesson, kept, _) = learn(&messages, &mut Door::new(&messages.model), 0, Vec::new(), &plan);
-    let lesson = lesson.expect("a machine");
-    let LearnedModel::Machine(learned) = &lesson.learned else { panic!("a machine") };
+    let (result, kept, _) = learn(&messages, &mut Door::new(&messages.model), 0, Vec::new(), &plan);
+    let result = result.expect("a machine");
+    let LearnedModel::Machine(learned) = &result.learned else { panic!("a machine") };
     assert_eq!(learned.machine.n_states(), 2);
     assert_eq!(learned.guarantee, LearnedGuarantee::Complete { states: 2, extra: 1 });
-    assert_eq!(lesson.effort.resets, kept.len() as u64, "every run is kept");
-    assert!(text(&lesson, &messages).contains("on coin -> owes_open"), "{}", text(&lesson, &messages));
+    assert_eq!(result.effort.resets, kept.len() as u64, "every run is kept");
+    assert!(text(&result, &messages).contains("on coin -> owes_open"), "{}", text(&result, &messages));
     let mut gone = Door { is_gone: true, ..Door::new(&messages.model) };
     let (again, more, _) = learn(&messages, &mut gone, 0, kept, &plan);
     let again = again.expect("a machine");
-    assert_eq!((more.len(), again.effort), (0, lesson.effort));
-    assert_eq!(text(&again, &messages), text(&lesson, &messages));
+    assert_eq!((more.len(), again.effort), (0, result.effort));
+    assert_eq!(text(&again, &messages), text(&result, &messages));
 }
 
 #[test]
@@ -202,8 +202,8 @@ fn copies_do_not_change_what_is_learned() {
     let messages = messages(DOOR);
     let plan = plan(UnstablePolicy::Stop);
     let texts = [0, 3].map(|copies| {
-        let (lesson, ..) = learn(&messages, &mut Door::new(&messages.model), copies, Vec::new(), &plan);
-        text(&lesson.expect("a machine"), &messages)
+        let (result, ..) = learn(&messages, &mut Door::new(&messages.model), copies, Vec::new(), &plan);
+        text(&result.expect("a machine"), &messages)
     });
     assert_eq!(texts[0], texts[1]);
 }
@@ -212,15 +212,15 @@ fn copies_do_not_change_what_is_learned() {
 fn a_wrong_answer_ends_the_session_or_is_outvoted() {
     let messages = messages(DOOR);
     let liar = || Door { lies: 1, ..Door::new(&messages.model) };
-    let (lesson, _, watched) = learn(&messages, &mut liar(), 0, Vec::new(), &plan(UnstablePolicy::Stop));
+    let (result, _, watched) = learn(&messages, &mut liar(), 0, Vec::new(), &plan(UnstablePolicy::Stop));
     assert_eq!(watched.contradictions, 1);
-    assert!(matches!(lesson, Err(SessionError::TwoWays { .. })), "{lesson:?}");
+    assert!(matches!(result, Err(SessionError::TwoWays { .. })), "{result:?}");
     let vote = MajorityVote { at_least: 5, confidence: 0.9 };
-    let (lesson, _, watched) =
+    let (result, _, watched) =
         learn(&messages, &mut liar(), 0, Vec::new(), &plan(UnstablePolicy::Majority(vote)));
-    let lesson = lesson.expect("a machine");
-    let LearnedModel::Machine(learned) = &lesson.learned else { panic!("a machine") };
-    assert_eq!((learned.machine.n_states(), lesson.votes.len()), (2, 1));
+    let result = result.expect("a machine");
+    let LearnedModel::Machine(learned) = &result.learned else { panic!("a machine") };
+    assert_eq!((learned.machine.n_states(), result.votes.len()), (2, 1));
     assert!(
         matches!(watched.notes[..], [LearningNote::Majority { count: 5, of: 5, .. }]),
         "{:?}",
@@ -314,14 +314,14 @@ fn a_system_that_stores_a_value_has_a_variable() {
         messages: &messages,
         earlier: EarlierRuns::default(),
     };
-    let lesson = session
+    let result = session
         .learn_values(ValuePlan { gates: &gates, start, test: &test, votes: None })
         .expect("a machine");
-    assert_eq!((lesson.machine.locations.len(), lesson.machine.n_registers()), (2, 1));
-    assert_eq!(lesson.effort.resets, kept.0.len() as u64);
-    let origin = MachineOrigin { source: "a safe".into(), facts: lesson.facts(&messages.model) };
+    assert_eq!((result.machine.locations.len(), result.machine.n_registers()), (2, 1));
+    assert_eq!(result.effort.resets, kept.0.len() as u64);
+    let origin = MachineOrigin { source: "a safe".into(), facts: result.facts(&messages.model) };
     let head = DraftHead { origin: &origin, file: "safe.iox", text: Some(SAFE) };
-    let text = lesson.text(&messages).write_model(&head).expect("a model");
+    let text = result.text(&messages).write_model(&head).expect("a model");
     assert!(text.contains("on unlock when code == kept_code"), "{text}");
 }
 
@@ -497,12 +497,12 @@ fn a_time_out_has_its_delay_and_its_start() {
         test: TEST,
         vote: None,
     };
-    let lesson = session.learn_timeouts().expect("a machine");
-    assert_eq!(lesson.seen.timeout_names(), [&"off after 500 ms".to_owned()]);
-    assert_eq!((lesson.learned.machine.n_states(), lesson.n_unclear()), (2, 0));
-    let origin = MachineOrigin { source: "a light".into(), facts: lesson.facts() };
+    let result = session.learn_timeouts().expect("a machine");
+    assert_eq!(result.seen.timeout_names(), [&"off after 500 ms".to_owned()]);
+    assert_eq!((result.learned.machine.n_states(), result.n_unclear()), (2, 0));
+    let origin = MachineOrigin { source: "a light".into(), facts: result.facts() };
     let head = DraftHead { origin: &origin, file: "light.iox", text: Some(LIGHT) };
-    let text = lesson.write_model(&head, &messages).expect("a model");
+    let text = result.write_model(&head, &messages).expect("a model");
     // Pressing again starts the timer again.
     assert_eq!(text.matches("on press { reset since, reset timer }").count(), 2, "{text}");
     assert!(text.contains("timer >= 480ms") && text.contains("timer <= 520ms"), "{text}");

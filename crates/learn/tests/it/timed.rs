@@ -8,7 +8,7 @@ use ioxide_learn::oracle::{HypothesisTest, OracleSuites};
 use ioxide_learn::origin::MachineOrigin;
 use ioxide_learn::session::MajorityVote;
 use ioxide_learn::system::CopyLost;
-use ioxide_learn::timed::{TimedLesson, TimedSession, TimedSessionError, TimedSettings, TimedSystem};
+use ioxide_learn::timed::{TimedResult, TimedSession, TimedSessionError, TimedSettings, TimedSystem};
 use ioxide_learn::watch::LearningWatcher;
 use ioxide_model::label::{Label, input_name};
 use ioxide_model::sts::Model;
@@ -118,7 +118,7 @@ fn learn(
     late_share: f64,
     one_answer: bool,
     vote: Option<MajorityVote>,
-) -> (Result<TimedLesson, TimedSessionError<CopyLost>>, ioxide_learn::messages::Messages) {
+) -> (Result<TimedResult, TimedSessionError<CopyLost>>, ioxide_learn::messages::Messages) {
     let messages = messages(DOOR);
     let settings = TimedSettings {
         wait: 2 * SECOND,
@@ -135,7 +135,7 @@ fn learn(
         late_share,
     };
     let test = HypothesisTest { suites: OracleSuites::Mixed, extra: Some(1), walks: 0, walk_length: 0, seed };
-    let lesson = TimedSession {
+    let result = TimedSession {
         system: &mut system,
         watcher: &mut NoWatcher,
         messages: &messages,
@@ -144,16 +144,16 @@ fn learn(
         vote,
     }
     .learn_timeouts();
-    (lesson, messages)
+    (result, messages)
 }
 
 /// Checks that the door was learned: two states, one time-out, which opening and holding start, and looking does not.
 #[track_caller]
-fn check_door(lesson: &TimedLesson, messages: &ioxide_learn::messages::Messages) {
-    assert!(has_door_states(lesson));
-    let origin = MachineOrigin { source: "a door".into(), facts: lesson.facts() };
+fn check_door(result: &TimedResult, messages: &ioxide_learn::messages::Messages) {
+    assert!(has_door_states(result));
+    let origin = MachineOrigin { source: "a door".into(), facts: result.facts() };
     let head = DraftHead { origin: &origin, file: "door.iox", text: Some(DOOR) };
-    let text = lesson.write_model(&head, messages).expect("a model");
+    let text = result.write_model(&head, messages).expect("a model");
     let count = |line: &str| text.lines().filter(|it| it.trim().starts_with(line)).count();
     assert_eq!(count("on open { reset since, reset timer }"), 2, "{text}");
     assert_eq!(count("on hold { reset since, reset timer }"), 1, "{text}");
@@ -162,8 +162,8 @@ fn check_door(lesson: &TimedLesson, messages: &ioxide_learn::messages::Messages)
 }
 
 /// Returns whether the machine has the states of the door, and its timer is clear.
-fn has_door_states(lesson: &TimedLesson) -> bool {
-    (lesson.learned.machine.n_states(), lesson.n_unclear()) == (2, 0)
+fn has_door_states(result: &TimedResult) -> bool {
+    (result.learned.machine.n_states(), result.n_unclear()) == (2, 0)
 }
 
 /// Defect: one late answer ended the session.
@@ -173,15 +173,15 @@ fn late_answers_are_waited_for_and_put_to_the_vote() {
     let (mut alone, mut voted, mut right) = (0, 0, [0, 0]);
     for seed in 0..50 {
         // To wait for the one answer is enough.
-        let (lesson, messages) = learn(seed, 0.05, true, Some(vote));
-        check_door(&lesson.expect("a machine"), &messages);
+        let (result, messages) = learn(seed, 0.05, true, Some(vote));
+        check_door(&result.expect("a machine"), &messages);
         alone += usize::from(learn(seed, 0.05, false, None).0.is_ok());
         // Without that, late answers are put to the vote. One that was seen once may still be believed.
-        let lesson = learn(seed, 0.01, false, Some(vote)).0.expect("a machine");
-        voted += usize::from(lesson.facts().iter().any(|fact| fact.contains("by majority")));
-        right[1] += usize::from(has_door_states(&lesson));
+        let result = learn(seed, 0.01, false, Some(vote)).0.expect("a machine");
+        voted += usize::from(result.facts().iter().any(|fact| fact.contains("by majority")));
+        right[1] += usize::from(has_door_states(&result));
         let without_votes = learn(seed, 0.01, false, None).0;
-        right[0] += usize::from(without_votes.is_ok_and(|lesson| has_door_states(&lesson)));
+        right[0] += usize::from(without_votes.is_ok_and(|result| has_door_states(&result)));
     }
     println!("{alone} of 50 end without help; with few late answers {voted} vote, right: {right:?}");
     assert!(alone < 25, "answers are late in few of these sessions: {alone} of 50 end without help");
@@ -191,7 +191,7 @@ fn late_answers_are_waited_for_and_put_to_the_vote() {
 #[test]
 fn without_late_answers_nothing_is_voted_on() {
     for one_answer in [false, true] {
-        let (lesson, messages) = learn(1, 0.0, one_answer, None);
-        check_door(&lesson.expect("a machine"), &messages);
+        let (result, messages) = learn(1, 0.0, one_answer, None);
+        check_door(&result.expect("a machine"), &messages);
     }
 }

@@ -14,7 +14,7 @@ use crate::index::{Bytes, DefinitionKind, ForeignPath};
 pub enum NoRename {
     /// There is no name at this place that could be changed.
     NothingHere,
-    /// The new text is no name of the language.
+    /// The new text is not a name of the language.
     NotAName(String),
     /// Another definition in the same scope has the name already.
     Taken(String, &'static str),
@@ -42,7 +42,7 @@ pub fn prepare_rename(
     let found = find_definition(analysis, offset, library)?;
     let (at, _) = analysis.index.name_at(offset)?;
     let kind = found.analysis.index.get(found.id).kind;
-    // The name of a test is a string, and the path of a file is no name.
+    // The name of a test is a string, and the path of a file is not a name.
     let is_path = analysis.text.as_str().get(at.start..at.end).is_some_and(|text| text.starts_with('"'));
     (kind != DefinitionKind::Test && !is_path).then_some(at)
 }
@@ -50,7 +50,7 @@ pub fn prepare_rename(
 /// Returns the places that change when the definition at `offset` is renamed to `name`.
 ///
 /// # Errors
-/// If there is nothing to rename, or `name` is no name or taken.
+/// If there is nothing to rename, or `name` is not a name or taken.
 pub fn rename(
     analysis: &Arc<TextAnalysis>,
     offset: usize,

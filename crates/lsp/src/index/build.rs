@@ -74,23 +74,23 @@ impl<'t> Indexer<'t> {
 
     /// The text of a declaration without its doc comment and attributes: it starts where its first word stands on
     /// the line of its name.
-    fn declaration_text(&self, name: &Name, whole: Span) -> String {
+    fn declaration_text(&self, name: &Name, span: Span) -> String {
         let start = name.span.start as usize;
         let line = self.text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-        let start = line.max(whole.start as usize).min(start);
-        self.text_on_one_line(Span { start: u32::try_from(start).unwrap_or(0), ..whole })
+        let start = line.max(span.start as usize).min(start);
+        self.text_on_one_line(Span { start: u32::try_from(start).unwrap_or(0), ..span })
     }
 
     /// Adds the definition of a name, inside the current owner, and returns its id.
-    pub(super) fn define(&mut self, name: &Name, kind: DefinitionKind, whole: Span) -> DefinitionId {
+    pub(super) fn define(&mut self, name: &Name, kind: DefinitionKind, span: Span) -> DefinitionId {
         let id = DefinitionId(self.index.definitions.len());
         self.index.definitions.push(Definition {
             name: name.text.clone(),
             kind,
             at: name.span.into(),
-            whole: whole.into(),
+            whole: span.into(),
             owner: self.owner,
-            detail: self.declaration_text(name, whole),
+            detail: self.declaration_text(name, span),
             docs: String::new(),
             ty: None,
             parts: Vec::new(),
@@ -230,9 +230,9 @@ impl<'t> Indexer<'t> {
         name: &Name,
         kind: DefinitionKind,
         ty: Option<&Type>,
-        whole: Span,
+        span: Span,
     ) -> DefinitionId {
-        let id = self.define(name, kind, whole);
+        let id = self.define(name, kind, span);
         self.definition_mut(id).ty = ty.and_then(value_type);
         self.names.values.entry(name.text.clone()).or_insert(id);
         id
@@ -243,9 +243,9 @@ impl<'t> Indexer<'t> {
         name: &Name,
         kind: DefinitionKind,
         ty: Option<&Type>,
-        whole: Span,
+        span: Span,
     ) -> DefinitionId {
-        let id = self.define(name, kind, whole);
+        let id = self.define(name, kind, span);
         self.definition_mut(id).ty = ty.and_then(value_type);
         self.names.types.entry(name.text.clone()).or_insert(id);
         id
@@ -268,8 +268,8 @@ impl<'t> Indexer<'t> {
         self.owner = outer;
     }
 
-    fn define_state(&mut self, state: &StateDecl, whole: Span) -> DefinitionId {
-        let id = self.define(&state.name, DefinitionKind::State, whole);
+    fn define_state(&mut self, state: &StateDecl, span: Span) -> DefinitionId {
+        let id = self.define(&state.name, DefinitionKind::State, span);
         self.definition_mut(id).detail = format!("state {}", state.name.text);
         self.definition_mut(id).docs = doc_text(&state.meta);
         id

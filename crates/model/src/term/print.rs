@@ -145,7 +145,7 @@ impl TermPool {
 
     /// `term` one level down, in parentheses where `outer` binds tighter.
     fn pieces(&self, term: Term, outer: BindingStrength) -> Vec<PrintPiece> {
-        let (binding, mut pieces) = self.pieces_alone(term);
+        let (binding, mut pieces) = self.pieces_of_node(term);
         if binding < outer {
             pieces.insert(0, text_piece("("));
             pieces.push(text_piece(")"));
@@ -153,7 +153,7 @@ impl TermPool {
         pieces
     }
 
-    fn pieces_alone(&self, term: Term) -> (BindingStrength, Vec<PrintPiece>) {
+    fn pieces_of_node(&self, term: Term) -> (BindingStrength, Vec<PrintPiece>) {
         let one = |t: &Term, binding| PrintPiece::Term(*t, binding);
         let infix = |a: &Term, op: &str, b: &Term| {
             (

@@ -150,67 +150,14 @@ impl Translator<'_> {
         plan: &mut AnswerPlan,
         method: &str,
     ) {
-        let (from, most) = (&list.offset, &list.page);
-        let length_of = |all: &str| {
-            let rest = format!("{all} - {from}");
-            let rest = match &list.limit {
-                Some(_) => format!("(if {rest} < {most} then {rest} else {most})"),
-                None => rest,
-            };
-            format!("{place}.length() == (if {all} <= {from} then 0 else {rest})")
-        };
-        let is_bounded = list.limit.as_ref().map(|_| format!("{most} > 0"));
-        let label = plan.label.clone();
-        let mut add = |id: &str, when: Vec<String>, condition: String, support: String, about: String| {
-            let when = when.into_iter().chain(is_bounded.clone()).collect::<Vec<_>>().join(" && ");
-            let guess = GuessedRule {
-                id: format!("{label}.{id}"),
-                condition: format!("({when} => {condition})"),
-                support: format!("{when} && {support}"),
-                about,
-            };
-            plan.rules.push(guess.into());
-        };
-        // Of a page of unknown length only the total can be compared.
-        let has_lengths = !list.is_open_page;
+        let mut rules = PageRules { list, place, items: &resource.items, method, plan };
         if let Some((when, count)) = self.exact_count(resource) {
-            let unfiltered = || vec![list.is_unfiltered.clone(), when.clone()];
-            if has_lengths {
-                add(
-                    "number",
-                    unfiltered().into_iter().chain([format!("{from} == 0")]).collect(),
-                    length_of(&count),
-                    format!("{count} >= {MIN_COUNT}"),
-                    format!("{method} lists as many {} as there are", resource.items),
-                );
-                add(
-                    "page",
-                    unfiltered().into_iter().chain([format!("{from} > 0")]).collect(),
-                    length_of(&count),
-                    format!("{count} > {from}"),
-                    format!("{method} lists the rest of the {} on later pages", resource.items),
-                );
-            }
-            for total in self.number_members(answer) {
-                add(
-                    &format!("counts.{total}"),
-                    unfiltered(),
-                    format!("body.{total} == {count}"),
-                    format!("{count} >= {MIN_COUNT}"),
-                    format!("{method} shows the number of {} in `{total}`", resource.items),
-                );
-            }
+            rules.add_count_rules(&when, &count, &self.number_members(answer));
         }
         let is_total = |member: &String| TOTALS.contains(&member.replace('_', "").as_str());
-        for total in self.number_members(answer).into_iter().filter(|it| has_lengths && is_total(it)) {
-            let total = format!("body.{total}");
-            add(
-                "of_total",
-                vec![format!("{from} >= 0")],
-                length_of(&total),
-                format!("{total} > {from} && {total} >= {MIN_COUNT}"),
-                format!("{method} lists as many {} as `{total}` and the page say", resource.items),
-            );
+        // Of a page of unknown length only the total can be compared.
+        for total in self.number_members(answer).into_iter().filter(|it| !list.is_open_page && is_total(it)) {
+            rules.add_total_rule(&format!("body.{total}"));
         }
     }
 
@@ -353,5 +300,70 @@ impl Translator<'_> {
                 }
             }
         }
+    }
+}
+
+/// The rules about the lengths of the pages of one list.
+struct PageRules<'r> {
+    list: &'r ListRequest,
+    /// The list in the answer.
+    place: &'r str,
+    items: &'r str,
+    method: &'r str,
+    plan: &'r mut AnswerPlan,
+}
+
+impl PageRules<'_> {
+    /// Adds the rules of a list whose items are `count` where `when` holds; `members` are the numbers in the answer.
+    fn add_count_rules(&mut self, when: &str, count: &str, members: &[String]) {
+        let (from, method, items) = (&self.list.offset, self.method, self.items);
+        let unfiltered = || vec![self.list.is_unfiltered.clone(), when.to_owned()];
+        let all = unfiltered();
+        let pages = |place: String| unfiltered().into_iter().chain([place]).collect::<Vec<_>>();
+        let (first, later) = (pages(format!("{from} == 0")), pages(format!("{from} > 0")));
+        let (enough, more) = (format!("{count} >= {MIN_COUNT}"), format!("{count} > {from}"));
+        // Of a page of unknown length only the total can be compared.
+        if !self.list.is_open_page {
+            let about = format!("{method} lists as many {items} as there are");
+            self.add("number", first, self.has_length(count), enough.clone(), about);
+            let about = format!("{method} lists the rest of the {items} on later pages");
+            self.add("page", later, self.has_length(count), more, about);
+        }
+        for total in members {
+            let about = format!("{method} shows the number of {items} in `{total}`");
+            let condition = format!("body.{total} == {count}");
+            self.add(&format!("counts.{total}"), all.clone(), condition, enough.clone(), about);
+        }
+    }
+
+    /// Adds the rule that the pages have as many items as the member `total` of the answer says.
+    fn add_total_rule(&mut self, total: &str) {
+        let from = &self.list.offset;
+        let about = format!("{} lists as many {} as `{total}` and the page say", self.method, self.items);
+        let support = format!("{total} > {from} && {total} >= {MIN_COUNT}");
+        self.add("of_total", vec![format!("{from} >= 0")], self.has_length(total), support, about);
+    }
+
+    /// Returns the condition that the page has the length that follows from `all` items.
+    fn has_length(&self, all: &str) -> String {
+        let (from, most, place) = (&self.list.offset, &self.list.page, self.place);
+        let rest = format!("{all} - {from}");
+        let rest = match &self.list.limit {
+            Some(_) => format!("(if {rest} < {most} then {rest} else {most})"),
+            None => rest,
+        };
+        format!("{place}.length() == (if {all} <= {from} then 0 else {rest})")
+    }
+
+    fn add(&mut self, id: &str, when: Vec<String>, condition: String, support: String, about: String) {
+        let is_bounded = self.list.limit.as_ref().map(|_| format!("{} > 0", self.list.page));
+        let when = when.into_iter().chain(is_bounded).collect::<Vec<_>>().join(" && ");
+        let guess = GuessedRule {
+            id: format!("{}.{id}", self.plan.label),
+            condition: format!("({when} => {condition})"),
+            support: format!("{when} && {support}"),
+            about,
+        };
+        self.plan.rules.push(guess.into());
     }
 }

@@ -75,6 +75,15 @@ pub(crate) enum BodyKind {
     Unchecked,
 }
 
+/// A documented header that a response lacks.
+#[derive(Clone, Debug)]
+pub(super) struct MissingHeader {
+    /// The name of the header.
+    pub(super) header: String,
+    /// The name of the response that has it.
+    pub(super) response: String,
+}
+
 /// A documented response.
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentedResponse {
@@ -90,7 +99,7 @@ pub(crate) struct DocumentedResponse {
     /// The documented headers that it has, with patterns for their values.
     pub(crate) headers: Vec<(String, String)>,
     /// The documented header that it lacks.
-    pub(super) lacks: Option<String>,
+    pub(super) lacks: Option<MissingHeader>,
     /// True if it is not documented, but the service was seen to answer so, or may be.
     pub(super) is_seen: bool,
     pub(super) about: String,
@@ -99,7 +108,7 @@ pub(crate) struct DocumentedResponse {
 impl DocumentedResponse {
     /// Returns the name of the rule that it has a header.
     pub(super) fn header_rule(&self, header: &str) -> String {
-        let name = self.name.strip_suffix("_headless").unwrap_or(&self.name);
+        let name = self.lacks.as_ref().map_or(&self.name, |missing| &missing.response);
         format!("{name}.header.{header}")
     }
 }
@@ -187,18 +196,18 @@ impl<'t> Translator<'t> {
         })
     }
 
-    /// Returns the path with the names of fields; `None` if it has a name that is no parameter.
+    /// Returns the path with the names of fields; `None` if it has a name that is not a parameter.
     fn translate_path(&mut self, operation: &Operation<'t>, fields: &[FieldOf]) -> Option<String> {
         let mut path = operation.path.to_owned();
         for field in fields.iter().filter(|field| field.place == FieldLocation::Path) {
             // Control characters stand for the braces of names that are replaced already, so that what is left in
-            // braces is no parameter.
+            // braces is not a parameter.
             path = path.replace(&format!("{{{}}}", field.wire), &format!("\u{1}{}\u{2}", field.name));
         }
         if path.contains(['{', '}']) {
             self.add_note(
                 &operation.place,
-                "the operation is left out: its path has a name that is no parameter",
+                "the operation is left out: its path has a name that is not a parameter",
             );
             return None;
         }
@@ -222,10 +231,10 @@ impl<'t> Translator<'t> {
 }
 
 /// Returns the declaration of a request.
-fn input_text(asked: &RequestOperation) -> String {
+fn input_text(operation: &RequestOperation) -> String {
     let fields: Vec<String> =
-        asked.fields.iter().map(|field| format!("{}: {}", field.name, field.sort)).collect();
-    format!("{}input {}{}\n", asked.about, asked.name, in_parentheses(&fields))
+        operation.fields.iter().map(|field| format!("{}: {}", field.name, field.sort)).collect();
+    format!("{}input {}{}\n", operation.about, operation.name, in_parentheses(&fields))
 }
 
 /// Returns the declaration of an answer.

@@ -51,15 +51,15 @@ impl<'t> Translator<'t> {
         };
         let plain = |style: &str| !matches!(style, "simple" | "form");
         if let Some(style) = node.text_at("style").filter(|style| plain(style)) {
-            return Err(LeftOut(format!("the style `{style}` is not written")));
+            return Err(LeftOut(format!("the style `{style}` is not supported")));
         }
         let sort = self.parameter_sort(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
         let is_list = sort.sort.starts_with("list<");
         if is_list && node.get("explode") == Some(&SpecNode::Bool(false)) {
-            return Err(LeftOut("a list between commas is not written".into()));
+            return Err(LeftOut("comma-separated lists are not supported".into()));
         }
         if !self.is_written_plainly(item_sort(&sort.sort)) || is_list && at != FieldLocation::Query {
-            return Err(LeftOut("a value that is no plain text is not written here".into()));
+            return Err(LeftOut("a value that is not plain text is not supported here".into()));
         }
         let sort = self.sort_that_arrives(sort, schema, at);
         let sort = if is_list && is_required {
@@ -111,7 +111,7 @@ impl<'t> Translator<'t> {
         }
     }
 
-    /// Notes a header that is no field: the credential, or one that the HTTP layer sets.
+    /// Notes a header that is not a field: the credential, or one that the HTTP layer sets.
     fn note_own_header(&mut self, header: &str, place: &str) {
         let is_authorization = header.eq_ignore_ascii_case(AUTHORIZATION);
         let is_sent = self.credential.as_ref().is_some_and(|own| own.name.eq_ignore_ascii_case(header));
@@ -146,7 +146,7 @@ impl<'t> Translator<'t> {
         let sort = self.translate_schema(schema, &place, &format!("{of} {wire}"));
         let is_object = sort.kinds.iter().eq([&JsonKind::Object]) && !sort.sort.contains('<');
         if !is_object || at != FieldLocation::Query {
-            return Err(LeftOut("JSON that is no object is not written here".into()));
+            return Err(LeftOut("JSON that is not an object is not supported here".into()));
         }
         let (written, check) =
             SortOf { is_nullable: false, ..sort }.optional_sort(!node.is_true_at("required"));

@@ -10,12 +10,12 @@ use crate::{RuleTopic, RuleWeight};
 
 impl Translator<'_> {
     /// Returns a wrong request for people.
-    pub(super) fn describe_wrong(&self, wrong: &WrongRequest) -> String {
-        let method = self.method_of(wrong.of);
-        match &wrong.part {
+    pub(super) fn describe_wrong(&self, wrong_request: &WrongRequest) -> String {
+        let method = self.method_of(wrong_request.of);
+        match &wrong_request.part {
             WrongPart::Value(field) => format!("{method} with a wrong `{field}`"),
             WrongPart::Method(_) => {
-                format!("a method that is not documented for {}", self.operations[wrong.of].path)
+                format!("a method that is not documented for {}", self.operations[wrong_request.of].path)
             }
             WrongPart::Content => format!("{method} with another content type"),
             WrongPart::Credentials => format!("{method} with wrong credentials"),
@@ -24,48 +24,58 @@ impl Translator<'_> {
 
     /// Returns what a wrong request says about resources, in learning: if the service accepts it, it does what it does
     /// with a right one.
-    pub(super) fn wrong_updates(&self, wrong: &WrongRequest) -> Vec<String> {
-        if self.rules.mode != RuleMode::Learning || !self.is_as_right(wrong) {
+    pub(super) fn wrong_updates(&self, wrong_request: &WrongRequest) -> Vec<String> {
+        if self.rules.mode != RuleMode::Learning || !self.is_as_right(wrong_request) {
             return Vec::new();
         }
-        self.request_updates(wrong.of, wrong.part == WrongPart::Credentials)
+        self.request_updates(wrong_request.of, wrong_request.part == WrongPart::Credentials)
     }
 
     /// Returns whether a service that accepts the request does so as with a right one.
-    fn is_as_right(&self, wrong: &WrongRequest) -> bool {
-        match &wrong.part {
+    fn is_as_right(&self, wrong_request: &WrongRequest) -> bool {
+        match &wrong_request.part {
             WrongPart::Content | WrongPart::Credentials => true,
             WrongPart::Method(_) => false,
             WrongPart::Value(name) => {
-                let is_body = wrong
+                let is_body = wrong_request
                     .request
                     .fields
                     .iter()
                     .any(|field| field.name == *name && field.place == FieldLocation::Body);
-                is_body && self.list_requests(wrong.of).is_empty()
+                is_body && self.list_requests(wrong_request.of).is_empty()
             }
         }
     }
 
     /// Returns the answers to a wrong request: those of 4xx; in learning every answer of 2xx is observed, by case.
-    pub(super) fn refusals_text(&mut self, asked: &RequestOperation, wrong: &WrongRequest) -> String {
-        match &wrong.part {
-            WrongPart::Method(_) => self.method_refusals_text(wrong),
-            WrongPart::Content => self.content_refusals_text(asked, wrong),
-            WrongPart::Value(_) | WrongPart::Credentials => self.operation_refusals_text(asked, wrong),
+    pub(super) fn refusals_text(
+        &mut self,
+        operation: &RequestOperation,
+        wrong_request: &WrongRequest,
+    ) -> String {
+        match &wrong_request.part {
+            WrongPart::Method(_) => self.method_refusals_text(wrong_request),
+            WrongPart::Content => self.content_refusals_text(operation, wrong_request),
+            WrongPart::Value(_) | WrongPart::Credentials => {
+                self.operation_refusals_text(operation, wrong_request)
+            }
         }
     }
 
     /// Returns the answers to a wrong request that its operation has.
-    fn operation_refusals_text(&mut self, asked: &RequestOperation, wrong: &WrongRequest) -> String {
+    fn operation_refusals_text(
+        &mut self,
+        operation: &RequestOperation,
+        wrong_request: &WrongRequest,
+    ) -> String {
         let mut text = String::new();
-        let name = wrong.request.name.clone();
-        let method = self.method_of(wrong.of);
-        for answer in &asked.answers {
-            let plan = self.refusal_plan(asked, wrong, answer);
+        let name = wrong_request.request.name.clone();
+        let method = self.method_of(wrong_request.of);
+        for answer in &operation.answers {
+            let plan = self.refusal_plan(operation, wrong_request, answer);
             if answer.status.starts_with('4') {
                 if answer.is_seen && self.rules.mode == RuleMode::Learning {
-                    self.rules.observe_status(&plan.label, (&asked.name, &method), &answer.status);
+                    self.rules.observe_status(&plan.label, (&operation.name, &method), &answer.status);
                 }
                 text.push_str(&self.rules.answer_text(&plan));
             } else if answer.status.starts_with('5') && self.rules.mode == RuleMode::Learning {
@@ -74,17 +84,17 @@ impl Translator<'_> {
                 let rule = refusal_rule(id, "false".into(), about, RuleWeight::Contradiction);
                 text.push_str(&self.rules.answer_text(&AnswerPlan { rules: vec![rule], ..plan }));
             } else if is_success(answer) && self.rules.mode == RuleMode::Learning {
-                let is_case = |case: &str| match wrong.value_field() {
-                    Some(_) => format!("{} != some({case})", wrong.variable()),
+                let is_case = |case: &str| match wrong_request.value_field() {
+                    Some(_) => format!("{} != some({case})", wrong_request.variable()),
                     None => "false".to_owned(),
                 };
-                let rules = wrong.cases.iter().map(|(case, about)| {
+                let rules = wrong_request.cases.iter().map(|(case, about)| {
                     let id = self.wrong_rules.get(case).cloned().unwrap_or_default();
                     let about = format!("{method} refuses a request in which {about}");
                     refusal_rule(id, is_case(case), about, RuleWeight::Contradiction)
                 });
                 let rules = rules.collect();
-                let updates = self.updates_if_accepted(wrong, answer);
+                let updates = self.updates_if_accepted(wrong_request, answer);
                 text.push_str(&self.rules.answer_text(&AnswerPlan { rules, updates, ..plan }));
             }
         }
@@ -94,16 +104,16 @@ impl Translator<'_> {
     /// Returns an answer of the operation as the answer to a wrong request, without rules.
     pub(super) fn refusal_plan(
         &mut self,
-        asked: &RequestOperation,
-        wrong: &WrongRequest,
+        operation: &RequestOperation,
+        wrong_request: &WrongRequest,
         answer: &DocumentedResponse,
     ) -> AnswerPlan {
-        let name = &wrong.request.name;
+        let name = &wrong_request.request.name;
         let check = answer
             .body
             .as_ref()
             .and_then(|(_, check)| self.checks.condition_text(check, "body", ValueWriter::Told));
-        let suffix = answer.name.strip_prefix(&format!("{}_", asked.name)).unwrap_or(&answer.name);
+        let suffix = answer.name.strip_prefix(&format!("{}_", operation.name)).unwrap_or(&answer.name);
         AnswerPlan {
             label: format!("{name}_{suffix}"),
             gate: answer.name.clone(),
@@ -116,11 +126,11 @@ impl Translator<'_> {
     /// Returns the updates after a wrong request was carried out, in learning.
     pub(super) fn updates_if_accepted(
         &mut self,
-        wrong: &WrongRequest,
+        wrong_request: &WrongRequest,
         answer: &DocumentedResponse,
     ) -> Vec<String> {
-        if self.is_as_right(wrong) {
-            return self.plan_answer(wrong.of, answer).updates;
+        if self.is_as_right(wrong_request) {
+            return self.plan_answer(wrong_request.of, answer).updates;
         }
         vec!["owed = nothing".into()]
     }

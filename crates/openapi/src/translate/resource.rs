@@ -184,7 +184,7 @@ pub(crate) fn is_whole(sort: &str) -> bool {
     sort == "int" || sort.contains("..")
 }
 
-/// Returns the sort of ids that a path parameter is; `None` if it is no number and no text.
+/// Returns the sort of ids that a path parameter is; `None` if it is not a number and no text.
 pub(super) fn key_sort_of(sort: &str) -> Option<&'static str> {
     if is_whole(sort) {
         Some("int")
@@ -203,10 +203,10 @@ pub(super) fn shape_of(path: &str) -> String {
 }
 
 /// Returns the fields of the path of an operation, in their order there.
-pub(crate) fn path_fields(asked: &RequestOperation) -> Vec<&FieldOf> {
+pub(crate) fn path_fields(operation: &RequestOperation) -> Vec<&FieldOf> {
     let step = |step: &str| step.strip_prefix('{').and_then(|step| step.strip_suffix('}')).map(str::to_owned);
-    let names = asked.path.split('/').filter_map(step);
-    names.filter_map(|name| asked.fields.iter().find(|field| field.name == name)).collect()
+    let names = operation.path.split('/').filter_map(step);
+    names.filter_map(|name| operation.fields.iter().find(|field| field.name == name)).collect()
 }
 
 /// Returns a word in its singular, as far as English endings tell.
@@ -336,36 +336,55 @@ impl Translator<'_> {
         let parameter = self.linked_member(&of_item, &parameter).unwrap_or(parameter);
         let mut resource = Resource { singular, path, id_sort, has_uuids, parents, ..Resource::default() };
         for (at, shape) in shapes.iter().enumerate() {
-            let asked = &self.asked[at];
-            let is_here = *shape == item;
-            let is_below = shape.starts_with(&format!("{item}/"));
-            // The parameter must be a key of this resource; a path may have another one at the same place.
-            let names_item = path_fields(asked).get(shape_count).is_some_and(|field| resource.takes(field));
-            let is_nested = is_below && self.is_collection_below(shape, shapes);
-            let last = shape.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-            let role = match asked.method.as_str() {
-                "GET" if *shape == collection => ResourceRole::List,
-                "POST" if *shape == collection => ResourceRole::Create,
-                "DELETE" | "PUT" | "PATCH" if *shape == collection => ResourceRole::Sweep,
-                "GET" if is_here && names_item => ResourceRole::Get,
-                "PUT" if is_here && names_item => ResourceRole::Put,
-                "PATCH" if is_here && names_item => ResourceRole::Patch,
-                "DELETE" if is_here && names_item => ResourceRole::Delete,
-                "POST" | "PUT" | "PATCH" | "DELETE" if is_below && names_item && !is_nested => {
-                    ResourceRole::Act
-                }
-                "GET" | "POST" if is_below && names_item && is_nested => ResourceRole::Below,
-                "POST" if is_here && names_item => ResourceRole::Act,
-                "POST" | "PUT" | "PATCH" | "DELETE" if SWEEPING.contains(&last.as_str()) => {
-                    ResourceRole::Sweep
-                }
-                _ => continue,
-            };
-            resource.roles.insert(at, role);
+            if let Some(role) = self.role_of(&resource, (at, shape), shapes) {
+                resource.roles.insert(at, role);
+            }
         }
         resource.known = self.shown_record(&resource, &parameter)?;
-        let plural = name::snake_case(word);
-        let plural = if plural == resource.singular { format!("{plural}_items") } else { plural };
+        self.name_variables(&mut resource, &name::snake_case(word), taken);
+        self.id_parameters.insert(resource.path.clone(), parameter);
+        Some(resource)
+    }
+
+    /// Returns the role of the operation at position `at`, whose path has this shape; `None` if it has none.
+    fn role_of(
+        &self,
+        resource: &Resource,
+        (at, shape): (usize, &str),
+        shapes: &[String],
+    ) -> Option<ResourceRole> {
+        let operation = &self.asked[at];
+        let item = format!("{}/{{}}", resource.path);
+        let (is_all, is_here) = (shape == resource.path, shape == item);
+        let is_below = shape.starts_with(&format!("{item}/"));
+        // The parameter must be a key of this resource; a path may have another one at the same place.
+        let key = path_fields(operation).get(resource.parents.len()).copied();
+        let names_item = key.is_some_and(|field| resource.takes(field));
+        let is_nested = is_below && self.is_collection_below(shape, shapes);
+        let last = shape.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        match operation.method.as_str() {
+            "GET" if is_all => Some(ResourceRole::List),
+            "POST" if is_all => Some(ResourceRole::Create),
+            "DELETE" | "PUT" | "PATCH" if is_all => Some(ResourceRole::Sweep),
+            "GET" if is_here && names_item => Some(ResourceRole::Get),
+            "PUT" if is_here && names_item => Some(ResourceRole::Put),
+            "PATCH" if is_here && names_item => Some(ResourceRole::Patch),
+            "DELETE" if is_here && names_item => Some(ResourceRole::Delete),
+            "POST" | "PUT" | "PATCH" | "DELETE" if is_below && names_item && !is_nested => {
+                Some(ResourceRole::Act)
+            }
+            "GET" | "POST" if is_below && names_item && is_nested => Some(ResourceRole::Below),
+            "POST" if is_here && names_item => Some(ResourceRole::Act),
+            "POST" | "PUT" | "PATCH" | "DELETE" if SWEEPING.contains(&last.as_str()) => {
+                Some(ResourceRole::Sweep)
+            }
+            _ => None,
+        }
+    }
+
+    /// Names the variables and the function of a resource with the items `plural`.
+    fn name_variables(&mut self, resource: &mut Resource, plural: &str, taken: &mut TakenNames) {
+        let plural = if plural == resource.singular { format!("{plural}_items") } else { plural.to_owned() };
         resource.items = taken.fresh_name(&plural);
         resource.created = taken.fresh_name(&format!("created_{plural}"));
         resource.deleted = taken.fresh_name(&format!("deleted_{plural}"));
@@ -377,8 +396,6 @@ impl Translator<'_> {
         resource.singular = taken.fresh_name(&resource.singular);
         resource.key_record = self.types.fresh_name(&format!("{}Key", name::pascal_case(&resource.singular)));
         resource.asked = taken.fresh_name(&format!("asked_{}", resource.singular));
-        self.id_parameters.insert(resource.path.clone(), parameter);
-        Some(resource)
     }
 
     /// Returns whether the description says that a parameter is a UUID.

@@ -1,5 +1,6 @@
 //! The answers that operations on resources need: 404, the id in `Location`, and variables for what no answer shows.
 
+use super::operation::MissingHeader;
 use super::resource::{Resource, ResourceRole, is_success};
 use super::rule::RuleMode;
 use super::{DocumentedResponse, Translator};
@@ -81,7 +82,7 @@ impl Translator<'_> {
             let Some(place) = answers.iter().position(|other| other.name == answer.name) else { continue };
             answers[place].location = Some(resource.id_sort.to_owned());
             if let Some(name) = other {
-                let lacks = Some("Location".to_owned());
+                let lacks = Some(MissingHeader { header: "Location".into(), response: answer.name.clone() });
                 answers.insert(place + 1, DocumentedResponse { name, lacks, ..answer });
             }
         }

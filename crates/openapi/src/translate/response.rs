@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::check::{ValueCondition, ValueWriter};
-use super::operation::is_json;
+use super::operation::{MissingHeader, is_json};
 use super::rule::RuleMode;
 use super::{BodyKind, DocumentedResponse, Translator, doc_comment};
 use crate::document::Operation;
@@ -39,7 +39,7 @@ impl<'t> Translator<'t> {
         for (status, node) in operation.node.get("responses").map(SpecNode::members).unwrap_or_default() {
             let place = format!("{}/responses{}", operation.place, pointer_step(status));
             if !is_status(status) {
-                self.add_note(&place, "left out: it is no status");
+                self.add_note(&place, "left out: it is not a status");
                 continue;
             }
             let name = self.messages.fresh_name(&format!("{of}_{}", status.to_ascii_lowercase()));
@@ -115,7 +115,7 @@ impl<'t> Translator<'t> {
                     headless.push(DocumentedResponse {
                         name: name_without,
                         headers: Vec::new(),
-                        lacks: Some(name.clone()),
+                        lacks: Some(MissingHeader { header: name.clone(), response: answer.name.clone() }),
                         ..answer.clone()
                     });
                 }

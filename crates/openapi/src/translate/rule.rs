@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::LENGTH;
-use crate::{ObservedFact, RuleTopic, RuleWeight, StateRules, TellingTransition};
+use crate::{ObservableTransition, ObservedFact, RuleTopic, RuleWeight, StateRules};
 
 /// The statuses that a service may answer with although its description does not list them. Those of 4xx that say
 /// something about the request are allowed once they were seen; those of 5xx are seen only, so that learning goes on.
@@ -66,7 +66,7 @@ pub(crate) struct RuleBook {
     supported: BTreeSet<String>,
     unseen: BTreeSet<String>,
     statuses: BTreeMap<String, Vec<String>>,
-    pub(crate) observables: Vec<TellingTransition>,
+    pub(crate) observables: Vec<ObservableTransition>,
     /// The rules that are not required, for people.
     pub(crate) loosened: Vec<String>,
     /// The variables that nothing reads.
@@ -139,7 +139,7 @@ impl RuleBook {
             status: status.to_owned(),
             about: format!("{method} answers {status}, which is not documented"),
         };
-        self.observables.push(TellingTransition { transition: transition.to_owned(), answer: None, fact });
+        self.observables.push(ObservableTransition { transition: transition.to_owned(), answer: None, fact });
     }
 
     /// Returns the transitions of an answer.
@@ -168,7 +168,7 @@ impl RuleBook {
                 weight: rule.weight,
                 topic: rule.topic,
             };
-            self.observables.push(TellingTransition {
+            self.observables.push(ObservableTransition {
                 transition: label,
                 answer: Some(plan.label.clone()),
                 fact,
@@ -179,7 +179,7 @@ impl RuleBook {
             let both = [support.clone(), rule.condition.clone()];
             text.push_str(&self.transition_text(plan, &label, both.into_iter()));
             let fact = ObservedFact::Supported { rule: rule.id.clone() };
-            self.observables.push(TellingTransition {
+            self.observables.push(ObservableTransition {
                 transition: label,
                 answer: Some(plan.label.clone()),
                 fact,

@@ -99,7 +99,7 @@ impl<'t> Translator<'t> {
         self.own_name = None;
         self.making.pop();
         if self.recursive.contains(&name) && made.sort != name {
-            self.add_note(&pointer, "it holds itself, but is no object; any JSON is allowed here");
+            self.add_note(&pointer, "it holds itself, but is not an object; any JSON is allowed here");
             self.declare_any_as(&name);
             made = SortOf::new(name.clone(), &[JsonKind::Object]);
         }
@@ -298,7 +298,7 @@ impl<'t> Translator<'t> {
             other => {
                 self.add_note(
                     &format!("{place}/type"),
-                    &format!("`{other}` is no type; any JSON is allowed here"),
+                    &format!("`{other}` is not a type; any JSON is allowed here"),
                 );
                 self.any_json_sort(AnyJson::Anything)
             }

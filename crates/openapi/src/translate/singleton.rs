@@ -123,7 +123,7 @@ impl Translator<'_> {
         for Singleton { resource, key_sort, .. } in &self.singletons {
             let place = &resource.path;
             let map = |record: &str| format!("map<{key_sort}, {record}>");
-            let about = format!("What the service shows at {place}, as far as its answers told.");
+            let about = format!("What the service shows at {place}, as far as its answers showed.");
             found.push((resource.items.clone(), map(&resource.known), "{}".to_owned(), about));
             for (name, sent) in &resource.written {
                 let about = format!("What was written at {place} and not shown since.");

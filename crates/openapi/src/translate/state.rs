@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::check::ValueWriter;
+use super::operation::MissingHeader;
 use super::resource::{ResourceRole, is_success, path_fields};
 use super::rule::{self, AnswerPlan, ResourceRule, RuleMode};
 use super::weight::weight_text;
@@ -217,7 +218,8 @@ impl Translator<'_> {
         }
         for answer in &asked.answers {
             let plan = self.plan_answer(at, answer);
-            if let Some(header) = answer.lacks.as_ref().filter(|_| self.rules.mode == RuleMode::Learning) {
+            let missing = answer.lacks.as_ref().filter(|_| self.rules.mode == RuleMode::Learning);
+            if let Some(MissingHeader { header, .. }) = missing {
                 let rule = ResourceRule {
                     id: answer.header_rule(header),
                     condition: "false".into(),
@@ -262,15 +264,20 @@ impl Translator<'_> {
     }
 
     /// Returns the transition of a request; `more` is a further condition.
-    fn request_text(&mut self, asked: &RequestOperation, updates: &[String], more: Option<&str>) -> String {
-        let checks: Vec<String> = asked
+    fn request_text(
+        &mut self,
+        operation: &RequestOperation,
+        updates: &[String],
+        more: Option<&str>,
+    ) -> String {
+        let checks: Vec<String> = operation
             .fields
             .iter()
             .filter_map(|field| self.checks.condition_text(&field.check, &field.name, ValueWriter::Sent))
             .collect();
         let guard = std::iter::once("owed == nothing".to_owned()).chain(checks);
         let guard: Vec<String> = guard.chain(more.map(str::to_owned)).collect();
-        let name = &asked.name;
+        let name = &operation.name;
         let updates = self.rules.read_updates(updates);
         format!("ask_{name}: on {name} when {} {{ {} }}\n", guard.join(" && "), updates.join(", "))
     }

@@ -59,8 +59,8 @@ pub(super) fn guess_type(schema: &SpecNode) -> Option<&'static str> {
     }
 }
 
-/// The reason for a bound or count that is no number of a model.
-const UNREADABLE: &str = "not translated: it is no such number as models have";
+/// The reason for a bound or count that is not a number of a model.
+const UNREADABLE: &str = "not translated: it is not a number that a model can hold";
 
 /// An end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -70,7 +70,8 @@ impl Translator<'_> {
             variants.extend(self.later_page(at, resource, Some(known)));
         }
         let has_delete = resource.roles.values().any(|role| *role == ResourceRole::Delete);
-        if let (Some(key), true) = (self.key_named(at, resource), has_delete && role != ResourceRole::List) {
+        if let (Some(key), true) = (self.key_in_path(at, resource), has_delete && role != ResourceRole::List)
+        {
             let weight = if role == ResourceRole::Put && !has_create { 6 } else { 1 };
             let deleted = format!("{}.has({key})", resource.deleted);
             variants.push(variant("_that_was_deleted", weight, format!("{deleted} && {other}")));
@@ -117,7 +118,7 @@ impl Translator<'_> {
         let path = shape_of(&self.asked[at].path);
         let contains = |resource: &&Resource| path.starts_with(&format!("{}/{{}}/", resource.path));
         let parent = self.resources.iter().filter(contains).max_by_key(|resource| resource.path.len())?;
-        Some(format!("({})", parent.is_known(&self.key_named(at, parent)?)))
+        Some(format!("({})", parent.is_known(&self.key_in_path(at, parent)?)))
     }
 
     /// Returns the variant of a list for a page after the first that has items, if pages can be asked for.
@@ -163,14 +164,14 @@ impl Translator<'_> {
 
     /// Returns the variants of a wrong request: every mistake has its share, and one for what does not exist may be
     /// refused for that.
-    pub(super) fn wrong_variants(&self, wrong: &WrongRequest) -> Vec<RequestVariant> {
-        let cases = u32::try_from(wrong.case_count()).unwrap_or(1).max(1);
-        if wrong.part == WrongPart::Content {
+    pub(super) fn wrong_variants(&self, wrong_request: &WrongRequest) -> Vec<RequestVariant> {
+        let cases = u32::try_from(wrong_request.case_count()).unwrap_or(1).max(1);
+        if wrong_request.part == WrongPart::Content {
             // Without the item, the request would be refused for that.
-            let known = self.known_guard(wrong.of, &wrong.request, None);
+            let known = self.known_guard(wrong_request.of, &wrong_request.request, None);
             return vec![variant("", 2, known)];
         }
-        match self.known_guard(wrong.of, &wrong.request, wrong.value_field()) {
+        match self.known_guard(wrong_request.of, &wrong_request.request, wrong_request.value_field()) {
             Some(known) => {
                 let other = format!("!{known}");
                 vec![variant("_that_exists", cases + 1, known), variant("", 1, other)]
@@ -203,7 +204,7 @@ impl Translator<'_> {
     }
 
     /// Returns the key of the item that the path of an operation names.
-    fn key_named(&self, at: usize, resource: &Resource) -> Option<String> {
+    fn key_in_path(&self, at: usize, resource: &Resource) -> Option<String> {
         let names: Vec<String> =
             path_fields(&self.asked[at]).iter().map(|field| field.name.clone()).collect();
         let count = resource.parents.len();
@@ -212,8 +213,8 @@ impl Translator<'_> {
 
     /// Returns the condition that the item, or the collection, that a request names is known to exist; `None` if it
     /// names none, or with the wrong field.
-    fn known_guard(&self, at: usize, asked: &RequestOperation, wrong: Option<&str>) -> Option<String> {
-        let fields = path_fields(asked);
+    fn known_guard(&self, at: usize, operation: &RequestOperation, wrong: Option<&str>) -> Option<String> {
+        let fields = path_fields(operation);
         let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
         if wrong.is_some_and(|wrong| names.iter().any(|name| name == wrong)) {
             return None;
@@ -227,7 +228,7 @@ impl Translator<'_> {
                 let (id, before) = names.get(..count)?.split_last()?;
                 Some(format!("({})", parent.is_known(&parent.key(before, id))))
             }
-            _ => Some(format!("({})", of.is_known(&self.key_named(at, of)?))),
+            _ => Some(format!("({})", of.is_known(&self.key_in_path(at, of)?))),
         }
     }
 }

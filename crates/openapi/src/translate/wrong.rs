@@ -148,14 +148,14 @@ impl<'t> Translator<'t> {
             values.push(WrongValue {
                 name: "wrong_type".into(),
                 value: text("notanumber"),
-                about: format!("`{wire}` is no {}", kind.unwrap_or_default()),
+                about: format!("`{wire}` is not of type {}", kind.unwrap_or_default()),
             });
         }
         if field.place == FieldLocation::Path && schema.text_at("format") == Some("uuid") {
             values.push(WrongValue {
                 name: "no_uuid".into(),
                 value: text("no-uuid"),
-                about: format!("`{wire}` is no UUID"),
+                about: format!("`{wire}` is not a UUID"),
             });
         }
         // A number beyond its range in a path may well be one that no item has; either is refused.

@@ -99,14 +99,18 @@ impl Translator<'_> {
     }
 
     /// Returns the answers to a request with another content type.
-    pub(super) fn content_refusals_text(&mut self, asked: &RequestOperation, wrong: &WrongRequest) -> String {
-        let name = &wrong.request.name;
+    pub(super) fn content_refusals_text(
+        &mut self,
+        operation: &RequestOperation,
+        wrong_request: &WrongRequest,
+    ) -> String {
+        let name = &wrong_request.request.name;
         let base = self.wrong_rules.get(name).cloned().unwrap_or_default();
-        let kind = wrong.request.content.clone().unwrap_or_default();
-        let about = content_about(&self.method_of(wrong.of), &kind);
+        let kind = wrong_request.request.content.clone().unwrap_or_default();
+        let about = content_about(&self.method_of(wrong_request.of), &kind);
         let mut text = String::new();
-        for answer in &wrong.request.answers {
-            let plan = self.refusal_plan(&wrong.request, wrong, answer);
+        for answer in &wrong_request.request.answers {
+            let plan = self.refusal_plan(&wrong_request.request, wrong_request, answer);
             let refused = ResourceRule {
                 support: Some("true".into()),
                 ..refusal_rule(format!("{base}.refused"), "true".into(), about.clone(), RuleWeight::Guess)
@@ -118,10 +122,10 @@ impl Translator<'_> {
         if self.rules.mode != RuleMode::Learning {
             return text;
         }
-        for answer in asked.answers.iter().filter(|answer| !answer.status.starts_with('4')) {
-            let plan = self.refusal_plan(asked, wrong, answer);
+        for answer in operation.answers.iter().filter(|answer| !answer.status.starts_with('4')) {
+            let plan = self.refusal_plan(operation, wrong_request, answer);
             let (end, weight, updates) = if is_success(answer) {
-                ("accepted", RuleWeight::Guess, self.updates_if_accepted(wrong, answer))
+                ("accepted", RuleWeight::Guess, self.updates_if_accepted(wrong_request, answer))
             } else {
                 ("error", RuleWeight::Contradiction, plan.updates.clone())
             };

@@ -4,7 +4,7 @@
 //! methods or those of one route. So everything about the answer but that it refuses is learned from the service.
 
 use super::check::ValueCondition;
-use super::operation::{FieldOf, RequestOperation};
+use super::operation::{FieldOf, MissingHeader, RequestOperation};
 use super::refusal::refusal_rule;
 use super::resource::{path_fields, shape_of};
 use super::rule::{ResourceRule, RuleMode};
@@ -125,7 +125,7 @@ impl Translator<'_> {
             location: None,
             has_allow,
             headers: Vec::new(),
-            lacks: (!end.is_empty()).then(|| "Allow".to_owned()),
+            lacks: None,
             is_seen: false,
             about: String::new(),
         };
@@ -134,7 +134,8 @@ impl Translator<'_> {
             && !self.rules.is_broken(&format!("{base}.header.Allow"));
         // Without the header, `allow` would have no value; a service that always sends it must go on doing so.
         if is_learning || !is_always_there {
-            answers.push(answer("405", "_headless", false));
+            let lacks = MissingHeader { header: "Allow".into(), response: answers[0].name.clone() };
+            answers.push(DocumentedResponse { lacks: Some(lacks), ..answer("405", "_headless", false) });
         }
         let statuses = if is_learning { &STATUSES[..] } else { &STATUSES[..2] };
         answers.extend(statuses.iter().map(|status| answer(status, "", false)));
@@ -142,15 +143,15 @@ impl Translator<'_> {
     }
 
     /// Returns the answers to a request with another method.
-    pub(super) fn method_refusals_text(&mut self, wrong: &WrongRequest) -> String {
-        let path = self.operations[wrong.of].path;
-        let base = self.wrong_rules.get(&wrong.request.name).cloned().unwrap_or_default();
+    pub(super) fn method_refusals_text(&mut self, wrong_request: &WrongRequest) -> String {
+        let path = self.operations[wrong_request.of].path;
+        let base = self.wrong_rules.get(&wrong_request.request.name).cloned().unwrap_or_default();
         let mut text = String::new();
-        for answer in &wrong.request.answers {
-            let mut plan = self.refusal_plan(&wrong.request, wrong, answer);
+        for answer in &wrong_request.request.answers {
+            let mut plan = self.refusal_plan(&wrong_request.request, wrong_request, answer);
             let is_learning = self.rules.mode == RuleMode::Learning;
             match answer.status.as_str() {
-                "405" if answer.has_allow => plan.rules = self.allow_rules(wrong, &base),
+                "405" if answer.has_allow => plan.rules = self.allow_rules(wrong_request, &base),
                 "405" if is_learning => {
                     let about = format!("a 405 for {path} has the header `Allow`");
                     let id = format!("{base}.header.Allow");
@@ -158,15 +159,15 @@ impl Translator<'_> {
                 }
                 "2xx" => {
                     // Methods other than `GET` may have changed anything: what comes after says nothing about rules.
-                    let gets = wrong.cases.iter().filter(|(_, method)| method == "GET");
+                    let gets = wrong_request.cases.iter().filter(|(_, method)| method == "GET");
                     let harmless =
-                        gets.map(|(case, _)| format!("{} == some({case})", wrong.variable())).next();
+                        gets.map(|(case, _)| format!("{} == some({case})", wrong_request.variable())).next();
                     let harmless = harmless.unwrap_or_else(|| "false".into());
                     plan.updates = vec![format!("owed = if {harmless} then nothing else {RUN_OVER}")];
-                    plan.rules = self.method_rules(wrong, "accepted", RuleWeight::Guess);
+                    plan.rules = self.method_rules(wrong_request, "accepted", RuleWeight::Guess);
                 }
-                "501" => plan.rules = self.method_rules(wrong, "unimplemented", RuleWeight::Guess),
-                "5xx" => plan.rules = self.method_rules(wrong, "error", RuleWeight::Contradiction),
+                "501" => plan.rules = self.method_rules(wrong_request, "unimplemented", RuleWeight::Guess),
+                "5xx" => plan.rules = self.method_rules(wrong_request, "error", RuleWeight::Contradiction),
                 _ => (),
             }
             text.push_str(&self.rules.answer_text(&plan));
@@ -175,15 +176,14 @@ impl Translator<'_> {
     }
 
     /// Returns the rules about the header `Allow`.
-    fn allow_rules(&self, wrong: &WrongRequest, base: &str) -> Vec<ResourceRule> {
-        let path = self.operations[wrong.of].path;
+    fn allow_rules(&self, wrong_request: &WrongRequest, base: &str) -> Vec<ResourceRule> {
+        let path = self.operations[wrong_request.of].path;
         // No plain constant: testers use those of a model as values.
         let names = |method: &String| format!("allow.matches(\"(.*[ ,])?{method}([ ,].*)?\")");
-        let all: Vec<String> = self.documented_methods(wrong.of).iter().map(names).collect();
-        let refused = wrong
-            .cases
-            .iter()
-            .map(|(case, method)| format!("({} == some({case}) => !{})", wrong.variable(), names(method)));
+        let all: Vec<String> = self.documented_methods(wrong_request.of).iter().map(names).collect();
+        let refused = wrong_request.cases.iter().map(|(case, method)| {
+            format!("({} == some({case}) => !{})", wrong_request.variable(), names(method))
+        });
         let refused: Vec<String> = refused.collect();
         let complete = (!all.is_empty()).then(|| {
             let about = format!("`Allow` of a 405 for {path} names every documented method");
@@ -197,14 +197,14 @@ impl Translator<'_> {
     }
 
     /// Returns, for every method, the rule that it is refused.
-    fn method_rules(&self, wrong: &WrongRequest, end: &str, weight: RuleWeight) -> Vec<ResourceRule> {
-        let path = self.operations[wrong.of].path;
+    fn method_rules(&self, wrong_request: &WrongRequest, end: &str, weight: RuleWeight) -> Vec<ResourceRule> {
+        let path = self.operations[wrong_request.of].path;
         let rule = |(case, method): &(String, String)| {
             let id = self.wrong_rules.get(case).map(|rule| format!("{rule}.{end}")).unwrap_or_default();
-            let condition = format!("{} != some({case})", wrong.variable());
+            let condition = format!("{} != some({case})", wrong_request.variable());
             refusal_rule(id, condition, method_about(method, path), weight)
         };
-        wrong.cases.iter().map(rule).collect()
+        wrong_request.cases.iter().map(rule).collect()
     }
 }
 

@@ -85,10 +85,10 @@ impl<'t> Translator<'t> {
             "integer" | "number" => SpecNode::Text("not a number".into()),
             // A single value is taken for a list of one by some.
             "array" => object(),
-            "object" => SpecNode::Text("no object".into()),
+            "object" => SpecNode::Text("not an object".into()),
             _ => return None,
         };
-        Some(("type".into(), value, format!("`{name}` is no {kind}")))
+        Some(("type".into(), value, format!("`{name}` is not of type {kind}")))
     }
 
     /// Returns values of the right type that the schema excludes.

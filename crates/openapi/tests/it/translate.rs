@@ -415,7 +415,7 @@ fn descriptions_do_not_write_the_project() {
     assert!(!made.project.contains("${"), "{}", made.project);
     assert_eq!(made.project.lines().filter(|line| line.starts_with("[sut.")).count(), 4, "{}", made.project);
     assert!(made.model.lines().all(|line| !line.trim_start().starts_with("model X")), "{}", made.model);
-    assert_eq!(made.notes.iter().filter(|note| note.text.contains("it is no status")).count(), 2);
+    assert_eq!(made.notes.iter().filter(|note| note.text.contains("it is not a status")).count(), 2);
 }
 
 const KINDS: &str = r#"{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {"/x/{n}": {"get": {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The way of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WayRecord {
+pub struct RouteRecord {
     /// Its lane.
     pub lane: u32,
     /// The connection it came by, from 0, where there are several.

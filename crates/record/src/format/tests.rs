@@ -3,8 +3,8 @@ use super::*;
 #[test]
 fn other_files_are_told_apart() {
     let error = |bytes: &[u8]| Record::read_record(bytes).unwrap_err().to_string();
-    assert!(error(b"").starts_with("this is no record"));
-    assert!(error(b"{\"a\":1}\n").starts_with("this is no record"));
+    assert!(error(b"").starts_with("this is not an ioxide record"));
+    assert!(error(b"{\"a\":1}\n").starts_with("this is not an ioxide record"));
     assert!(error(b"{\"format\":\"ioxide-record\",\"version\":9}\n").contains("version 9"));
     let damaged = b"{\"format\":\"ioxide-record\",\"version\":1}\nnonsense\n{}\n";
     assert!(error(damaged).starts_with("line 2 of the record"));

@@ -142,7 +142,7 @@ fn hostile_collections_are_refused_with_a_reason() {
     );
     assert!(read(by_name, serde_json::json!([["a", 1], ["b"]])).is_err());
     assert!(read(list, serde_json::json!({"0": 1})).is_err());
-    let told = read(list, serde_json::json!([1, "x"])).expect_err("an item is no number");
+    let told = read(list, serde_json::json!([1, "x"])).expect_err("an item is not a number");
     assert!(told.starts_with("`1`: "), "{told}");
     let nested = format!("{}1{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
     assert!(crate::json::read::<Json>(&nested).is_err());

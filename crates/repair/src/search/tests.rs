@@ -8,7 +8,7 @@ use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind};
 use ioxide_model::value::Value;
-use ioxide_record::event::{ConnectionRecord, WayRecord};
+use ioxide_record::event::{ConnectionRecord, RouteRecord};
 use ioxide_run::judge::Inputs;
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Monitor};
@@ -116,7 +116,7 @@ fn with_orders<'r>(run: DecodedRun<'r>, model: &Model, number: usize) -> Decoded
     let connection_of = |gate: GateId| u32::from(gate.index() % 2 == 1);
     let way = |gate: GateId, is_output: bool| {
         let lane = connection_of(gate);
-        WayRecord { lane, connection: is_output.then_some(lane), ..WayRecord::default() }
+        RouteRecord { lane, connection: is_output.then_some(lane), ..RouteRecord::default() }
     };
     let messages_of = |connection: u32| -> Vec<String> {
         let gates = model.sts.gates.iter_enumerated();
@@ -133,7 +133,7 @@ fn with_orders<'r>(run: DecodedRun<'r>, model: &Model, number: usize) -> Decoded
         Label::Output(gate, _) => Some(way(*gate, true)),
         Label::Quiescence | Label::Delay(_) => None,
     });
-    let ways: Vec<Option<WayRecord>> = ways.collect();
+    let ways: Vec<Option<RouteRecord>> = ways.collect();
     run.with_config(|config| {
         if !number.is_multiple_of(3) {
             config.inputs = Inputs::Sent;

@@ -8,6 +8,8 @@ use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
+use super::LanguageGap;
+
 /// The depth of nesting beyond which terms are refused. Chosen by feel: terms are written by recursion, and people
 /// write far less.
 const MAX_DEPTH: usize = 200;
@@ -15,17 +17,17 @@ const MAX_DEPTH: usize = 200;
 /// The syntax of expressions in one language. Errors name the construct that the language lacks.
 pub trait ExprDialect {
     /// Writes a variable.
-    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str>;
+    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, LanguageGap>;
     /// Writes a constant.
-    fn value(&self, value: &Value) -> Result<String, &'static str>;
+    fn value(&self, value: &Value) -> Result<String, LanguageGap>;
     /// Returns the operators for conjunction and disjunction.
     fn connective(&self) -> (&'static str, &'static str);
     /// Negates an expression that is atomic or in parentheses.
     fn not(&self, inner: &str) -> String;
     /// Writes a conditional expression.
-    fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, &'static str>;
+    fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, LanguageGap>;
     /// Writes a call of a function of the language or of the test's own runtime.
-    fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str>;
+    fn call(&self, function: CallName, args: &[String]) -> Result<String, LanguageGap>;
 }
 
 /// An operator that is written as a call.
@@ -63,7 +65,7 @@ pub fn write_expression(
     pool: &TermPool,
     dialect: &dyn ExprDialect,
     term: Term,
-) -> Result<String, &'static str> {
+) -> Result<String, LanguageGap> {
     ExprWriter { pool, dialect }.write_term(term, 0)
 }
 
@@ -74,9 +76,9 @@ struct ExprWriter<'a> {
 
 impl ExprWriter<'_> {
     /// Returns an expression that binds as tightly as an atom.
-    fn write_term(&self, term: Term, depth: usize) -> Result<String, &'static str> {
+    fn write_term(&self, term: Term, depth: usize) -> Result<String, LanguageGap> {
         if depth > MAX_DEPTH {
-            return Err("expressions of any depth");
+            return Err(LanguageGap("expressions of any depth"));
         }
         let one = |term: &Term| self.write_term(*term, depth + 1);
         let (and, or) = self.dialect.connective();
@@ -109,43 +111,43 @@ impl ExprWriter<'_> {
                 let name = self.pool.data(*data).ctors[*ctor as usize].name.clone();
                 self.dialect.value(&Value::Str(name))
             }
-            TermNode::Matches(..) => Err("regular expressions"),
-            TermNode::Construct(..) | TermNode::Select { .. } => Err("records and options"),
-            TermNode::Exists(..) | TermNode::Lambda(..) => Err("quantifiers"),
-            TermNode::Elements(..) | TermNode::Apply(..) => Err("collections"),
-            TermNode::Call(..) => Err("functions that call themselves"),
+            TermNode::Matches(..) => Err(LanguageGap("regular expressions")),
+            TermNode::Construct(..) | TermNode::Select { .. } => Err(LanguageGap("records and options")),
+            TermNode::Exists(..) | TermNode::Lambda(..) => Err(LanguageGap("quantifiers")),
+            TermNode::Elements(..) | TermNode::Apply(..) => Err(LanguageGap("collections")),
+            TermNode::Call(..) => Err(LanguageGap("functions that call themselves")),
         }
     }
 
-    fn write_value(&self, value: &Value) -> Result<String, &'static str> {
+    fn write_value(&self, value: &Value) -> Result<String, LanguageGap> {
         match value {
             Value::Data(data) if data.args.is_empty() => {
                 let name = self.pool.data(data.data).ctors[data.ctor as usize].name.clone();
                 self.dialect.value(&Value::Str(name))
             }
-            Value::Data(_) => Err("records and options"),
+            Value::Data(_) => Err(LanguageGap("records and options")),
             value => self.dialect.value(value),
         }
     }
 
     /// Writes a constructor test as a comparison of names, since an enum value is written as its name.
-    fn write_constructor_test(&self, ctor: u32, arg: Term, depth: usize) -> Result<String, &'static str> {
-        let Sort::Data(data) = self.pool.sort(arg) else { return Err("data types") };
+    fn write_constructor_test(&self, ctor: u32, arg: Term, depth: usize) -> Result<String, LanguageGap> {
+        let Sort::Data(data) = self.pool.sort(arg) else { return Err(LanguageGap("data types")) };
         let info = self.pool.data(data);
         if info.kind != DataKind::Enum || info.ctors.iter().any(|ctor| !ctor.fields.is_empty()) {
-            return Err("records and options");
+            return Err(LanguageGap("records and options"));
         }
         let name = self.dialect.value(&Value::Str(info.ctors[ctor as usize].name.clone()))?;
         Ok(format!("({} == {name})", self.write_term(arg, depth + 1)?))
     }
 
-    fn join_terms(&self, list: &[Term], op: &str, depth: usize) -> Result<String, &'static str> {
+    fn join_terms(&self, list: &[Term], op: &str, depth: usize) -> Result<String, LanguageGap> {
         let parts: Vec<String> =
             list.iter().map(|&part| self.write_term(part, depth + 1)).collect::<Result<_, _>>()?;
         Ok(format!("({})", parts.join(&format!(" {op} "))))
     }
 
-    fn write_call(&self, function: CallName, args: &[Term], depth: usize) -> Result<String, &'static str> {
+    fn write_call(&self, function: CallName, args: &[Term], depth: usize) -> Result<String, LanguageGap> {
         let args: Vec<String> =
             args.iter().map(|&arg| self.write_term(arg, depth + 1)).collect::<Result<_, _>>()?;
         self.dialect.call(function, &args)

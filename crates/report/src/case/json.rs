@@ -9,7 +9,7 @@ use ioxide_model::sts::Sts;
 use ioxide_model::term::VarId;
 use ioxide_record::json::JsonError;
 use ioxide_record::value::value_to_json;
-use ioxide_testgen::case::{CaseArc, CaseConfig, CaseState, Pruning, Sending, TestCase, Timeout};
+use ioxide_testgen::case::{CaseArc, CaseConfig, CaseState, Pruning, SendTime, TestCase, Timeout};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
@@ -80,7 +80,7 @@ pub struct CaseOutline {
 /// The reason why a case file cannot be read.
 #[derive(Debug, Error)]
 pub enum BadCaseFile {
-    /// The file is no JSON, or its JSON has another shape.
+    /// The file is not JSON, or its JSON has another shape.
     #[error(transparent)]
     Json(#[from] JsonError),
     /// The file has another version of the format.
@@ -117,8 +117,8 @@ impl CaseOutline {
         };
         let path = self.path.iter().map(step).collect::<Result<_, _>>()?;
         let timeout = self.timeout.as_deref().map_or(Ok(Timeout::Above), parse_timeout)?;
-        let word = self.sending.as_deref().unwrap_or(Sending::Soonest.word());
-        let sending = Sending::of_word(word).ok_or_else(|| CaseMismatch::Sending(word.to_owned()))?;
+        let word = self.sending.as_deref().unwrap_or(SendTime::Soonest.word());
+        let sending = SendTime::of_word(word).ok_or_else(|| CaseMismatch::SendTime(word.to_owned()))?;
         Ok((path, CaseConfig { timeout, pruning: Pruning::Refuted, sending }))
     }
 
@@ -151,7 +151,7 @@ pub enum CaseMismatch {
     Timeout(String),
     /// There is no such instant at which inputs are sent.
     #[error("`{0}` is neither `soonest` nor `latest`")]
-    Sending(String),
+    SendTime(String),
     /// The case has other numbers of arcs; each pair counts those in all and those off the path.
     #[error("it has {} and {} arcs, the model gives {} and {}", .expected.0, .expected.1, .found.0, .found.1)]
     Arcs {

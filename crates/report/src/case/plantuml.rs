@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use ioxide_testgen::case::{ArcTarget, TestCase};
+use ioxide_testgen::case::{ArcTarget, CaseVerdict, CaseVerdictKind, TestCase};
 
 use super::CaseView;
 use crate::control_characters::show_control_characters;
@@ -30,13 +30,12 @@ pub fn write_plantuml(view: &CaseView<'_>) -> String {
                 format!("{} {} [{}]", arc.rule.word(), view.message_text(arc), view.guard_text(arc.guard));
             let _ = writeln!(out, "{name} --> {target} : {}", escape(&text));
         }
-        for word in state_verdicts(state) {
-            let colour = if word.starts_with("FAIL") {
-                "#pink"
-            } else if word == "PASS" {
-                "#palegreen"
-            } else {
-                "#lightyellow"
+        for verdict in state_verdicts(state) {
+            let word = verdict.word();
+            let colour = match verdict.kind() {
+                CaseVerdictKind::Fail => "#pink",
+                CaseVerdictKind::Pass => "#palegreen",
+                CaseVerdictKind::Inconclusive => "#lightyellow",
             };
             let _ = writeln!(out, "state \"{word}\" as {name}_{word} {colour}");
         }
@@ -46,16 +45,16 @@ pub fn write_plantuml(view: &CaseView<'_>) -> String {
 }
 
 /// The verdicts of a state, each once.
-fn state_verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<&'static str> {
-    let mut words = Vec::new();
+fn state_verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<CaseVerdict> {
+    let mut verdicts = Vec::new();
     for arc in &state.arcs {
         if let ArcTarget::Verdict(verdict) = arc.target
-            && !words.contains(&verdict.word())
+            && !verdicts.contains(&verdict)
         {
-            words.push(verdict.word());
+            verdicts.push(verdict);
         }
     }
-    words
+    verdicts
 }
 
 /// Returns `text` without characters that PlantUML reads as markup.

@@ -14,7 +14,7 @@ use ioxide_testgen::case::{CaseArc, CaseState, TestCase, corners};
 use super::choice::candidate_values;
 use super::expr::{CallName, ExprDialect, quote_with, write_expression};
 use super::json::CaseSmt;
-use super::{CaseView, Unwritable};
+use super::{CaseView, LanguageGap, Unwritable};
 
 /// The test file.
 ///
@@ -69,9 +69,8 @@ impl PythonCaseWriter<'_> {
         for (at, arc) in state.arcs.iter().enumerate() {
             let guard = match self.write_guard(arc.guard) {
                 Ok(guard) => guard,
-                Err(lacks) => {
-                    let question =
-                        self.guard_query(n, at, arc).ok_or_else(|| unwritable_arc(n, arc, lacks))?;
+                Err(gap) => {
+                    let question = self.guard_query(n, at, arc).ok_or_else(|| unwritable_arc(n, arc, gap))?;
                     format!("{ASKED}{question}, v)")
                 }
             };
@@ -84,7 +83,7 @@ impl PythonCaseWriter<'_> {
         Ok(())
     }
 
-    fn write_guard(&self, term: Term) -> Result<String, &'static str> {
+    fn write_guard(&self, term: Term) -> Result<String, LanguageGap> {
         write_expression(&self.pool, &PythonCase { tm: self.view.case.tm }, term)
     }
 
@@ -193,8 +192,8 @@ impl PythonCaseWriter<'_> {
     }
 }
 
-pub(super) fn unwritable_arc(n: usize, arc: &CaseArc, lacks: &'static str) -> Unwritable {
-    Unwritable { state: TestCase::state_name(n), rule: arc.rule.word(), lacks }
+pub(super) fn unwritable_arc(n: usize, arc: &CaseArc, gap: LanguageGap) -> Unwritable {
+    Unwritable { state: TestCase::state_name(n), rule: arc.rule.word(), gap }
 }
 
 struct PythonCase {
@@ -202,21 +201,21 @@ struct PythonCase {
 }
 
 impl ExprDialect for PythonCase {
-    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
+    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, LanguageGap> {
         if var == self.tm {
             return Ok("TM".into());
         }
         Ok(format!("v[{}]", string_literal(&pool.var_info(var).name)))
     }
 
-    fn value(&self, value: &Value) -> Result<String, &'static str> {
+    fn value(&self, value: &Value) -> Result<String, LanguageGap> {
         match value {
             Value::Bool(b) => Ok(if *b { "True".into() } else { "False".into() }),
             Value::Int(n) => Ok(n.to_string()),
             Value::Real(r) => Ok(fraction_text(r)),
             Value::Str(text) => Ok(string_literal(text)),
-            Value::Data(_) => Err("records and options"),
-            Value::Collection(_) => Err("collections"),
+            Value::Data(_) => Err(LanguageGap("records and options")),
+            Value::Collection(_) => Err(LanguageGap("collections")),
         }
     }
 
@@ -228,11 +227,11 @@ impl ExprDialect for PythonCase {
         format!("(not {inner})")
     }
 
-    fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, &'static str> {
+    fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, LanguageGap> {
         Ok(format!("({then} if {cond} else {other})"))
     }
 
-    fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str> {
+    fn call(&self, function: CallName, args: &[String]) -> Result<String, LanguageGap> {
         let all = args.join(", ");
         Ok(match function {
             CallName::Div => format!("div({all})"),

@@ -14,7 +14,7 @@ use ioxide_testgen::case::{CaseArc, TestCase, corners};
 use super::choice::candidate_values;
 use super::expr::{CallName, ExprDialect, quote_with, write_expression};
 use super::python::{ascii_comment, unwritable_arc};
-use super::{ArcActor, CaseView, Unwritable};
+use super::{ArcActor, CaseView, LanguageGap, Unwritable};
 
 /// The beginning of every module: values, the system's interface, the run.
 const RUNTIME: &str = include_str!("rust/runtime.rs.txt");
@@ -44,7 +44,7 @@ pub fn write_rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
             let tried: Vec<Vec<Term>> =
                 arc.fields.iter().map(|&field| candidate_values(&mut pool, field, arc.guard)).collect();
             let write = |term| write_expression(&pool, &dialect, term);
-            let guard = write(arc.guard).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+            let guard = write(arc.guard).map_err(|gap| unwritable_arc(n, arc, gap))?;
             let mut written = WrittenArc { guard, ..WrittenArc::default() };
             written.corners = corners.into_iter().filter_map(|term| write(term).ok()).collect();
             if arc.witness.as_ref().is_some_and(|stimulus| !stimulus.always) {
@@ -61,7 +61,7 @@ pub fn write_rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
                     })
                     .collect();
             }
-            write_arc(&mut out, view, arc, &written).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+            write_arc(&mut out, view, arc, &written).map_err(|gap| unwritable_arc(n, arc, gap))?;
         }
         out.push_str("        ] },\n");
     }
@@ -83,7 +83,7 @@ fn write_arc(
     view: &CaseView<'_>,
     arc: &CaseArc,
     written: &WrittenArc,
-) -> Result<(), &'static str> {
+) -> Result<(), LanguageGap> {
     let action = match view.actor(arc) {
         ArcActor::Send => "Action::Send",
         ArcActor::Receive => "Action::Receive",
@@ -132,7 +132,7 @@ struct RustCase {
 }
 
 impl ExprDialect for RustCase {
-    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
+    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, LanguageGap> {
         if var == self.tm {
             return Ok("TM".into());
         }
@@ -146,14 +146,14 @@ impl ExprDialect for RustCase {
         Ok(format!("v.{reader}({})", string_literal(&info.name)))
     }
 
-    fn value(&self, value: &Value) -> Result<String, &'static str> {
+    fn value(&self, value: &Value) -> Result<String, LanguageGap> {
         match value {
             Value::Bool(b) => Ok(b.to_string()),
             Value::Int(n) => integer_literal(n),
             Value::Real(r) => Ok(float_literal(r)),
             Value::Str(text) => Ok(format!("{}.to_owned()", string_literal(text))),
-            Value::Data(_) => Err("records and options"),
-            Value::Collection(_) => Err("collections"),
+            Value::Data(_) => Err(LanguageGap("records and options")),
+            Value::Collection(_) => Err(LanguageGap("collections")),
         }
     }
 
@@ -165,11 +165,11 @@ impl ExprDialect for RustCase {
         format!("!{inner}")
     }
 
-    fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, &'static str> {
+    fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, LanguageGap> {
         Ok(format!("(if {cond} {{ {then} }} else {{ {other} }})"))
     }
 
-    fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str> {
+    fn call(&self, function: CallName, args: &[String]) -> Result<String, LanguageGap> {
         let all = args.join(", ");
         Ok(match function {
             CallName::Div => format!("div({all})"),
@@ -187,23 +187,23 @@ impl ExprDialect for RustCase {
     }
 }
 
-fn rust_constant(value: &Value) -> Result<String, &'static str> {
+fn rust_constant(value: &Value) -> Result<String, LanguageGap> {
     Ok(match value {
         Value::Bool(b) => format!("Value::Bool({b})"),
         Value::Int(n) => format!("Value::Int({})", integer_literal(n)?),
         Value::Real(r) => format!("Value::Real({})", float_literal(r)),
         Value::Str(text) => format!("Value::Text({}.to_owned())", string_literal(text)),
-        Value::Data(_) => return Err("records and options"),
-        Value::Collection(_) => return Err("collections"),
+        Value::Data(_) => return Err(LanguageGap("records and options")),
+        Value::Collection(_) => return Err(LanguageGap("collections")),
     })
 }
 
-fn integer_literal(n: &ioxide_model::number::Int) -> Result<String, &'static str> {
+fn integer_literal(n: &ioxide_model::number::Int) -> Result<String, LanguageGap> {
     let text = n.to_string();
     match text.parse::<i128>() {
         Ok(_) if n.is_negative() => Ok(format!("({text}_i128)")),
         Ok(_) => Ok(format!("{text}_i128")),
-        Err(_) => Err("integers beyond 128 bits"),
+        Err(_) => Err(LanguageGap("integers beyond 128 bits")),
     }
 }
 

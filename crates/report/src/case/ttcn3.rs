@@ -12,11 +12,11 @@ use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Gate, GateId, GateKind};
 use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_testgen::case::{ArcTarget, CaseArc, CaseState, TestCase, corners};
+use ioxide_testgen::case::{ArcTarget, CaseArc, CaseState, CaseVerdictKind, TestCase, corners};
 
 use super::expr::{CallName, ExprDialect, quote_with, write_expression};
 use super::python::{ascii_comment, class_name, unwritable_arc};
-use super::{ArcActor, CaseView, Unwritable};
+use super::{ArcActor, CaseView, LanguageGap, Unwritable};
 
 /// Returns the text of the module.
 ///
@@ -46,7 +46,7 @@ fn refuse_branches(view: &CaseView<'_>) -> Result<(), Unwritable> {
     for (n, state) in view.case.states.iter().enumerate() {
         let is_jump = |arc: &&CaseArc| matches!(arc.target, ArcTarget::State(next) if next != n + 1);
         if let Some(arc) = state.arcs.iter().find(is_jump) {
-            return Err(unwritable_arc(n, arc, "jumps between states"));
+            return Err(unwritable_arc(n, arc, LanguageGap("jumps between states")));
         }
     }
     Ok(())
@@ -91,7 +91,9 @@ fn write_variables(out: &mut String, view: &CaseView<'_>) -> Result<(), Unwritab
             let (name, sort) = (variable_name(&pool.var_info(var).name), pool.var_info(var).sort.base());
             match declared.iter().find(|(known, _)| *known == name) {
                 Some((_, known)) if *known == sort => (),
-                Some(_) => return Err(unwritable_arc(n, arc, "one name for fields of two types")),
+                Some(_) => {
+                    return Err(unwritable_arc(n, arc, LanguageGap("one name for fields of two types")));
+                }
                 None => {
                     let _ = writeln!(out, "    var {} {name} := {};", type_name(sort), zero_literal(sort));
                     declared.push((name, sort));
@@ -177,7 +179,7 @@ fn write_choice(
         None => Vec::new(),
     };
     let choice = |pool: &TermPool, arc: &CaseArc, guard: Term| -> Result<String, Unwritable> {
-        let guard = write_expression(pool, &dialect, guard).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+        let guard = write_expression(pool, &dialect, guard).map_err(|gap| unwritable_arc(n, arc, gap))?;
         Ok(format!("if ({guard}) {{ {} }}\n        else ", outcome_statements(n, arc)))
     };
     out.push_str("        ");
@@ -188,14 +190,14 @@ fn write_choice(
         for arc in &others {
             let guard = guard_at_instant(&mut pool, state.delay, arc.guard, instant);
             let near =
-                write_expression(&pool, &dialect, instant).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+                write_expression(&pool, &dialect, instant).map_err(|gap| unwritable_arc(n, arc, gap))?;
             let delay = variable_name(view.variable_name(state.delay));
             let is_near = match offset {
                 Offset::Seen => String::new(),
                 Offset::Corner => format!("{near} >= {delay} - LATENCY and {near} <= {delay} + LATENCY and "),
             };
             let guard =
-                write_expression(&pool, &dialect, guard).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+                write_expression(&pool, &dialect, guard).map_err(|gap| unwritable_arc(n, arc, gap))?;
             let _ = write!(out, "if ({is_near}{guard}) {{ {} }}\n        else ", outcome_statements(n, arc));
         }
     }
@@ -224,7 +226,7 @@ fn write_stimulus(
     for ((name, var), value) in view.fields(arc).zip(&stimulus.values) {
         let value = match required_value(view, arc, var) {
             Some(value) => value,
-            None => ttcn3_constant(value).map_err(|lacks| unwritable_arc(n, arc, lacks))?,
+            None => ttcn3_constant(value).map_err(|gap| unwritable_arc(n, arc, gap))?,
         };
         let _ = writeln!(out, "        {} := {value};", variable_name(view.variable_name(var)));
         values.push(format!("{} := {}", field_name(name), variable_name(view.variable_name(var))));
@@ -234,7 +236,7 @@ fn write_stimulus(
     if !stimulus.always {
         let dialect = Ttcn3Case { tm: view.case.tm };
         let guard = write_expression(&view.model.pool, &dialect, arc.guard);
-        let guard = guard.map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+        let guard = guard.map_err(|gap| unwritable_arc(n, arc, gap))?;
         let verdict = format!("setverdict(inconc, \"{}: no input fits\"); stop;", TestCase::state_name(n));
         let _ = writeln!(out, "        if (not {guard}) {{ {verdict} }}");
     }
@@ -263,10 +265,10 @@ fn outcome_statements(n: usize, arc: &CaseArc) -> String {
     match arc.target {
         ArcTarget::State(_) => "silence.stop;".into(),
         ArcTarget::Verdict(verdict) => {
-            let word = match verdict.word() {
-                "PASS" => "pass",
-                fail if fail.starts_with("FAIL") => "fail",
-                _ => "inconc",
+            let word = match verdict.kind() {
+                CaseVerdictKind::Pass => "pass",
+                CaseVerdictKind::Fail => "fail",
+                CaseVerdictKind::Inconclusive => "inconc",
             };
             let state = TestCase::state_name(n);
             format!("setverdict({word}, \"{} by {} at {state}\"); stop;", verdict.word(), arc.rule.word())
@@ -275,7 +277,7 @@ fn outcome_statements(n: usize, arc: &CaseArc) -> String {
 }
 
 fn is_failure(arc: &CaseArc) -> bool {
-    matches!(arc.target, ArcTarget::Verdict(verdict) if verdict.word().starts_with("FAIL"))
+    matches!(arc.target, ArcTarget::Verdict(verdict) if verdict.is_fail())
 }
 
 /// The origin of an instant that is tried in place of the measured one.
@@ -326,7 +328,7 @@ struct Ttcn3Case {
 }
 
 impl ExprDialect for Ttcn3Case {
-    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
+    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, LanguageGap> {
         let name = &pool.var_info(var).name;
         Ok(match &**name {
             _ if var == self.tm => "TM".into(),
@@ -335,7 +337,7 @@ impl ExprDialect for Ttcn3Case {
         })
     }
 
-    fn value(&self, value: &Value) -> Result<String, &'static str> {
+    fn value(&self, value: &Value) -> Result<String, LanguageGap> {
         ttcn3_constant(value)
     }
 
@@ -347,11 +349,11 @@ impl ExprDialect for Ttcn3Case {
         format!("(not {inner})")
     }
 
-    fn ite(&self, _: &str, _: &str, _: &str) -> Result<String, &'static str> {
-        Err("conditional expressions")
+    fn ite(&self, _: &str, _: &str, _: &str) -> Result<String, LanguageGap> {
+        Err(LanguageGap("conditional expressions"))
     }
 
-    fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str> {
+    fn call(&self, function: CallName, args: &[String]) -> Result<String, LanguageGap> {
         let all = args.join(", ");
         match function {
             CallName::ToReal => Ok(format!("int2float({all})")),
@@ -364,10 +366,10 @@ impl ExprDialect for Ttcn3Case {
                 Ok(format!("(({a} - ({a} mod {b})) / {b})"))
             }
             CallName::Div | CallName::Rem | CallName::Quotient | CallName::Floor => {
-                Err("Euclidean and total division")
+                Err(LanguageGap("Euclidean and total division"))
             }
-            CallName::Contains | CallName::Prefix | CallName::Suffix => Err("search in strings"),
-            CallName::TextLe => Err("an order of strings"),
+            CallName::Contains | CallName::Prefix | CallName::Suffix => Err(LanguageGap("search in strings")),
+            CallName::TextLe => Err(LanguageGap("an order of strings")),
         }
     }
 }
@@ -377,7 +379,7 @@ fn is_positive(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte != b'0')
 }
 
-fn ttcn3_constant(value: &Value) -> Result<String, &'static str> {
+fn ttcn3_constant(value: &Value) -> Result<String, LanguageGap> {
     Ok(match value {
         Value::Bool(b) => b.to_string(),
         Value::Int(n) if n.is_negative() => format!("({n})"),
@@ -386,9 +388,9 @@ fn ttcn3_constant(value: &Value) -> Result<String, &'static str> {
         Value::Str(text) if text.chars().all(|c| matches!(c, ' '..='~')) => {
             quote_with(text, |c| if c == '"' { "\"\"".into() } else { c.to_string() })
         }
-        Value::Str(_) => return Err("characters beyond ASCII"),
-        Value::Data(_) => return Err("records and options"),
-        Value::Collection(_) => return Err("collections"),
+        Value::Str(_) => return Err(LanguageGap("characters beyond ASCII")),
+        Value::Data(_) => return Err(LanguageGap("records and options")),
+        Value::Collection(_) => return Err(LanguageGap("collections")),
     })
 }
 

@@ -29,7 +29,7 @@ pub struct MutantRow {
     /// The switches before and after the mutation.
     pub diff: String,
     /// The outcome.
-    pub outcome: MutantFate,
+    pub outcome: MutantResult,
     /// The reason why the mutant is equivalent or unknown; may be empty.
     pub reason: String,
     /// A trace that distinguishes the mutant: for a survivor, the one the suite lacks.
@@ -40,7 +40,7 @@ pub struct MutantRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
-pub enum MutantFate {
+pub enum MutantResult {
     /// A test distinguishes it from the model.
     Killed,
     /// It was proved that no test distinguishes it.
@@ -69,8 +69,8 @@ impl MutationPage {
     #[must_use]
     pub fn score(&self) -> (usize, usize) {
         let count = |fate| self.mutants.iter().filter(|mutant| mutant.outcome == fate).count();
-        let killed = count(MutantFate::Killed);
-        (killed + count(MutantFate::Survived), killed)
+        let killed = count(MutantResult::Killed);
+        (killed + count(MutantResult::Survived), killed)
     }
 
     /// Returns the title with the name of the model, and the score.

@@ -77,45 +77,45 @@ impl RunsPage {
         self.latency.add_answer(&step.label, passed_ns);
     }
 
-    pub(super) fn end_run(&mut self, ended: &EndedRun) {
-        let number = ended.run.number;
+    pub(super) fn end_run(&mut self, ended_run: &EndedRun) {
+        let number = ended_run.run.number;
         let open = self.open.remove(&number).unwrap_or_default();
         let mut in_run = open.in_run;
-        let thinned = ended.thinned.as_ref().map(|thinned| &thinned.taken);
-        if let Some(taken) = ended.taken.as_ref().or(thinned) {
+        let thinned = ended_run.thinned.as_ref().map(|thinned| &thinned.taken);
+        if let Some(taken) = ended_run.taken.as_ref().or(thinned) {
             // The whole run tells more than each of its steps.
             in_run = switch_totals::of_run(taken);
         }
-        self.taken.add_run(in_run, number, ended.outcome);
-        let is_trouble = matches!(ended.outcome, RunOutcome::Fail | RunOutcome::Error);
+        self.taken.add_run(in_run, number, ended_run.outcome);
+        let is_trouble = matches!(ended_run.outcome, RunOutcome::Fail | RunOutcome::Error);
         if is_trouble && self.details.len() < MAX_DETAILS {
-            self.details.insert(number, TroubleView::new(ended));
+            self.details.insert(number, TroubleView::new(ended_run));
         }
-        let has_tape = self.keep_tape(number, open.tape, ended);
+        let has_tape = self.keep_tape(number, open.tape, ended_run);
         if self.listed.len() == MAX_LISTED {
             self.unlisted += 1;
             return;
         }
-        let kind = match ended.novelty {
+        let kind = match ended_run.novelty {
             Novelty::New(at) | Novelty::Known(at) => Some(at),
             Novelty::None | Novelty::Unlisted => None,
         };
         self.listed.push(RunRow(
             number_from_one(number),
-            ended.outcome,
-            ended.steps,
-            ended.time_ns,
-            cut(&ended.run.goal, MAX_REASON),
-            cut(ended.run.reason(), MAX_REASON),
+            ended_run.outcome,
+            ended_run.steps,
+            ended_run.time_ns,
+            cut(&ended_run.run.goal, MAX_REASON),
+            cut(ended_run.run.reason(), MAX_REASON),
             kind,
             u8::from(has_tape),
-            ended.run.seed.to_string(),
+            ended_run.run.seed.to_string(),
         ));
     }
 
     /// Keeps a tape if there is room for it, and returns whether it did.
-    fn keep_tape(&mut self, number: u64, tape: RunTape, ended: &EndedRun) -> bool {
-        let is_new = matches!(ended.novelty, Novelty::New(_)) || ended.outcome == RunOutcome::Error;
+    fn keep_tape(&mut self, number: u64, tape: RunTape, ended_run: &EndedRun) -> bool {
+        let is_new = matches!(ended_run.novelty, Novelty::New(_)) || ended_run.outcome == RunOutcome::Error;
         let (share, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, MAX_TAPE_BYTES) };
         // The first of all is kept however large it is: somebody will want to see it.
         let is_room = self.room_used[share] == 0 || self.room_used[share] + tape.weight() <= room;
@@ -166,8 +166,8 @@ pub(super) struct TroubleView {
 
 impl TroubleView {
     /// Makes the explanation of a run that has ended.
-    fn new(ended: &EndedRun) -> Self {
-        let run = &ended.run;
+    fn new(ended_run: &EndedRun) -> Self {
+        let run = &ended_run.run;
         Self {
             reason: run.reason().to_owned(),
             forbidden: run.forbidden_step(),

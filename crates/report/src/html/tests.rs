@@ -5,7 +5,7 @@ use ioxide_record::reporter::Reporter as _;
 use serde_json::Value as Json;
 
 use super::model::{ModelPart, SwitchReach};
-use super::mutation::{MutantFate, MutantRow, MutationPage};
+use super::mutation::{MutantResult, MutantRow, MutationPage};
 use super::*;
 use crate::samples;
 use crate::summary::samples as told;
@@ -91,9 +91,10 @@ fn every_switch_has_its_place_and_what_is_known_of_it() {
 #[test]
 fn survivors_count_against_the_score() {
     let mutant = |outcome| MutantRow { outcome, ..MutantRow::default() };
-    let mutants = [MutantFate::Killed, MutantFate::Survived, MutantFate::Equivalent, MutantFate::Killed]
-        .map(mutant)
-        .to_vec();
+    let mutants =
+        [MutantResult::Killed, MutantResult::Survived, MutantResult::Equivalent, MutantResult::Killed]
+            .map(mutant)
+            .to_vec();
     let mutation = MutationPage { model: "M".into(), mutants, ..MutationPage::default() };
     assert_eq!(mutation.score(), (3, 2));
     let page = text(&ReportPage { mutation: Some(mutation), ..ReportPage::default() });

@@ -15,7 +15,7 @@ const MAX_NAME: usize = 48;
 /// The number of operations named that were covered least. Chosen by feel.
 const MAX_WORST: usize = 3;
 
-/// The name of requests with methods that a path does not have, which are a field of the model.
+/// The beginning of the name of requests with methods that a path does not have.
 const OTHER_METHODS: &str = "other methods of ";
 
 /// The figures of one operation.
@@ -24,6 +24,10 @@ const OTHER_METHODS: &str = "other methods of ";
 pub struct OperationCounts {
     /// Method and path.
     pub operation: String,
+    /// True for requests with methods that the path does not have: the method is a field of the message.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub has_other_methods: bool,
     /// Its place in the description of the service.
     pub pointer: Option<String>,
     /// The number of requests.
@@ -58,11 +62,11 @@ impl OperationTable {
         let mut table = Self::default();
         for (row, operation) in operations.iter().enumerate() {
             let OperationRecord { operation: name, pointer, inputs, outputs, switches } = operation;
+            // The record writes a method that is a field as `{field}`.
+            let other = name.strip_prefix('{').and_then(|rest| rest.split_once("} "));
             table.rows.push(OperationCounts {
-                operation: match name.strip_prefix('{').and_then(|rest| rest.split_once("} ")) {
-                    Some((_, path)) => format!("{OTHER_METHODS}{path}"),
-                    None => name.clone(),
-                },
+                operation: other.map_or_else(|| name.clone(), |(_, path)| format!("{OTHER_METHODS}{path}")),
+                has_other_methods: other.is_some(),
                 pointer: pointer.clone(),
                 transitions: switches.len(),
                 ..OperationCounts::default()
@@ -126,7 +130,7 @@ impl OperationTable {
         if self.rows.is_empty() {
             return Vec::new();
         }
-        let is_shown = |row: &&OperationCounts| is_full || !row.operation.starts_with(OTHER_METHODS);
+        let is_shown = |row: &&OperationCounts| is_full || !row.has_other_methods;
         let rows: Vec<&OperationCounts> = self.rows.iter().filter(is_shown).collect();
         if rows.len() > MAX_OPERATIONS && !is_full {
             return vec![self.short_line()];
@@ -151,7 +155,7 @@ impl OperationTable {
     }
 
     fn short_line(&self) -> String {
-        let rows = || self.rows.iter().filter(|row| !row.operation.starts_with(OTHER_METHODS));
+        let rows = || self.rows.iter().filter(|row| !row.has_other_methods);
         let asked = rows().filter(|row| row.requests > 0).count();
         let has_success =
             |row: &&OperationCounts| row.statuses.keys().any(|status| status.starts_with(['2', '3']));
@@ -168,7 +172,7 @@ impl OperationTable {
             _ => format!("; never: {}", named.join(", ")),
         };
         let all = plural(rows().count() as u64, "operation");
-        format!("{all}: {asked} asked, {succeeded} answered with success{without}")
+        format!("{all}: {asked} requested, {succeeded} successful{without}")
     }
 }
 

@@ -141,7 +141,10 @@ pub(super) fn evidence_section(summary: &Summary) -> String {
         return String::new();
     }
     let facts: Vec<String> = summary.evidence.iter().map(|fact| show_control_characters(fact)).collect();
-    format!("### Evidence\n\nWhich side is wrong, it does not say.\n\n{}", fenced_block("text", &facts))
+    format!(
+        "### Evidence\n\nIt does not decide whether the system or the model is wrong.\n\n{}",
+        fenced_block("text", &facts)
+    )
 }
 
 /// Returns a table of the reasons why runs ended without a result; empty if there are none.
@@ -270,9 +273,7 @@ pub(super) fn latencies_section(summary: &Summary) -> String {
     let told = summary.latencies();
     let mut text = String::new();
     if !told.is_empty() {
-        text.push_str(
-            "### Time to answer\n\n| message | seen | half of them within | 99 of 100 within | longest |\n",
-        );
+        text.push_str("### Response times\n\n| message | count | median | p99 | max |\n");
         text.push_str("| --- | ---: | ---: | ---: | ---: |\n");
     }
     for row in told.iter().take(MAX_NAMED) {

@@ -113,9 +113,9 @@ fn a_failing_campaign_on_one_page() {
     | --- | ---: | ---: | --- |
     | `A.n` | 20 | 19 | `1 to 19` |
 
-    ### Time to answer
+    ### Response times
 
-    | message | seen | half of them within | 99 of 100 within | longest |
+    | message | count | median | p99 | max |
     | --- | ---: | ---: | ---: | ---: |
     | `!X` | 3 | 1.2 ms | 9.0 ms | 12.3 ms |
 

@@ -42,9 +42,9 @@ pub fn http_lines(kind: &FailureSummary) -> Vec<String> {
 
 /// Returns the lines about a smaller run that need not be drawn: its size, and how it is repeated without ioxide.
 #[must_use]
-pub fn smaller_size_lines(told: &ShrunkSummary) -> Vec<String> {
-    let mut lines = size_lines(told);
-    lines.extend(script_line(&told.languages).filter(|_| !told.references.is_empty()));
+pub fn smaller_size_lines(shrunk: &ShrunkSummary) -> Vec<String> {
+    let mut lines = size_lines(shrunk);
+    lines.extend(script_line(&shrunk.languages).filter(|_| !shrunk.references.is_empty()));
     lines
 }
 
@@ -75,7 +75,7 @@ pub fn ending_lines(run: &RunSummary) -> Vec<String> {
 /// Returns a line that says which step is forbidden, if it is not the last one.
 fn found_late(verdict: &VerdictRecord, steps: usize) -> Option<String> {
     let step = verdict.step.filter(|step| *step < steps)?;
-    Some(format!("    forbidden step {step}; none of the later steps explains it"))
+    Some(format!("    forbidden step {step}; no later step explains it"))
 }
 
 /// Returns the kind of a breakdown of the system and its last words; empty for a forbidden observation.
@@ -215,15 +215,15 @@ fn machine_lag(lag: &LagRecord) -> Vec<String> {
 
 /// Returns the end of a run in the terms of timed testing.
 #[must_use]
-pub fn finding_text(told: &FindingRecord) -> String {
-    finding_line(told, "")
+pub fn finding_text(finding: &FindingRecord) -> String {
+    finding_line(finding, "")
 }
 
-fn finding_line(told: &FindingRecord, ending: &str) -> String {
-    let rule = if told.rule.is_empty() { String::new() } else { format!(" by {}", told.rule) };
-    let because = told.because.as_ref().map(|because| format!(", `{because}`")).unwrap_or_default();
-    let meaning = verdict_meaning(&told.word).map(|meaning| format!(" ({meaning})")).unwrap_or_default();
-    let line = format!("{}{rule} at {}: {}{because}{meaning}", told.word, told.state, told.event);
+fn finding_line(finding: &FindingRecord, ending: &str) -> String {
+    let rule = if finding.rule.is_empty() { String::new() } else { format!(" by {}", finding.rule) };
+    let because = finding.because.as_ref().map(|because| format!(", `{because}`")).unwrap_or_default();
+    let meaning = verdict_meaning(&finding.word).map(|meaning| format!(" ({meaning})")).unwrap_or_default();
+    let line = format!("{}{rule} at {}: {}{because}{meaning}", finding.word, finding.state, finding.event);
     format!("    verdict   {}{ending}", excerpt(&line, MAX_TEXT))
 }
 
@@ -381,27 +381,27 @@ fn difference_lines(explanation: &Explanation) -> Vec<String> {
 
 /// Returns whether the smaller run has other steps than `run`, and is not the run as found.
 #[must_use]
-pub fn is_smaller_than(told: &ShrunkSummary, run: &RunSummary) -> bool {
-    let is_shown_already = told.size() == run.steps && run.last.iter().eq(&told.steps);
-    !told.is_original() && !is_shown_already
+pub fn is_smaller_than(shrunk: &ShrunkSummary, run: &RunSummary) -> bool {
+    let is_shown_already = shrunk.size() == run.steps && run.last.iter().eq(&shrunk.steps);
+    !shrunk.is_original() && !is_shown_already
 }
 
 /// Returns the chart of a smaller run that takes the place of the run as found, which is `run` if it is available: with
 /// the reasons of the failure, and where the run as found is.
 #[must_use]
-pub fn smallest_run_lines(told: &ShrunkSummary, run: Option<&RunSummary>) -> Vec<String> {
-    let mut lines = smaller_chart_lines(told);
+pub fn smallest_run_lines(shrunk: &ShrunkSummary, run: Option<&RunSummary>) -> Vec<String> {
+    let mut lines = smaller_chart_lines(shrunk);
     // The finding of a timed test names the times of the run as found; those of the smaller one can be others.
     let verdict = run.and_then(|run| run.verdict.as_ref());
     lines.extend(
         verdict
-            .and_then(|told| told.finding.as_ref())
-            .map(|told| finding_line(told, ", in the run as found")),
+            .and_then(|shrunk| shrunk.finding.as_ref())
+            .map(|shrunk| finding_line(shrunk, ", in the run as found")),
     );
     lines.extend(verdict.into_iter().flat_map(breakdown_lines));
-    let reasons = told.explanation.as_ref().or_else(|| run?.explanation());
+    let reasons = shrunk.explanation.as_ref().or_else(|| run?.explanation());
     lines.extend(reasons.into_iter().flat_map(reason_lines));
-    lines.extend(repeating_lines(told));
+    lines.extend(repeating_lines(shrunk));
     lines
 }
 
@@ -414,68 +414,70 @@ pub fn id_line(id: &str) -> String {
 /// Returns the chart of the smaller run, with what was allowed at its end and why not what came; it is not drawn if it
 /// equals `run`, of which [`ending_lines`] shows all.
 #[must_use]
-pub fn smaller_run_lines(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
-    if told.is_original() {
-        let once = plural(u64::from(told.unconfirmed), "smaller run");
-        let tried = plural(u64::from(told.attempts), "run");
+pub fn smaller_run_lines(shrunk: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
+    if shrunk.is_original() {
+        let once = plural(u64::from(shrunk.unconfirmed), "smaller run");
+        let tried = plural(u64::from(shrunk.attempts), "run");
         return vec![format!(
             "    no smaller run: {once} failed once and not again, {tried} tried; this is the run as found"
         )];
     }
-    let mut lines = if is_smaller_than(told, run) {
-        let why_not = told.explanation.iter().flat_map(why_not_lines);
-        smaller_chart_lines(told).into_iter().chain(why_not).collect()
+    let mut lines = if is_smaller_than(shrunk, run) {
+        let why_not = shrunk.explanation.iter().flat_map(why_not_lines);
+        smaller_chart_lines(shrunk).into_iter().chain(why_not).collect()
     } else {
-        size_lines(told)
+        size_lines(shrunk)
     };
-    lines.extend(repeating_lines(told));
+    lines.extend(repeating_lines(shrunk));
     lines
 }
 
 /// Returns the number of steps of the smaller run, and why the search for it ended.
-fn size_lines(told: &ShrunkSummary) -> Vec<String> {
-    let kind = if told.minimal { "minimal" } else { "smaller" };
-    let (size, tried) = (plural(told.size() as u64, "step"), plural(u64::from(told.attempts), "run"));
-    let rate = match told.reproduced {
+fn size_lines(shrunk: &ShrunkSummary) -> Vec<String> {
+    let kind = if shrunk.minimal { "minimal" } else { "smaller" };
+    let (size, tried) = (plural(shrunk.size() as u64, "step"), plural(u64::from(shrunk.attempts), "run"));
+    let rate = match shrunk.reproduced {
         (failed, of) if failed < of => format!(", failed again {failed} of {of} times: flaky"),
         (_, _) => String::new(),
     };
-    let found = if told.from > told.size() { format!(" ({} as found)", told.from) } else { String::new() };
+    let found =
+        if shrunk.from > shrunk.size() { format!(" ({} as found)", shrunk.from) } else { String::new() };
     let mut lines = vec![format!("    {kind} failing run: {size}{found}, {tried} tried{rate}")];
-    if let (Some(why), false) = (&told.early, told.minimal) {
+    if let (Some(why), false) = (&shrunk.early, shrunk.minimal) {
         lines.push(format!("    the search for a smaller one ended early: {why}"));
     }
     lines
 }
 
 /// Returns the chart of the smaller run, and the fields in which the observation differs from what was allowed.
-fn smaller_chart_lines(told: &ShrunkSummary) -> Vec<String> {
-    let mut lines = size_lines(told);
-    let hidden = told.steps.len().saturating_sub(MAX_DRAWN_STEPS);
-    let before = told.before + hidden;
-    let note = match (told.forbidden.checked_sub(before + 1), &told.explanation) {
+fn smaller_chart_lines(shrunk: &ShrunkSummary) -> Vec<String> {
+    let mut lines = size_lines(shrunk);
+    let hidden = shrunk.steps.len().saturating_sub(MAX_DRAWN_STEPS);
+    let before = shrunk.before + hidden;
+    let note = match (shrunk.forbidden.checked_sub(before + 1), &shrunk.explanation) {
         (Some(at), Some(explanation)) => StepNote::Instead(at, &explanation.allowed),
         (Some(at), None) => StepNote::Forbidden(at),
         (None, _) => StepNote::Fine,
     };
-    lines.extend(draw_steps(&told.steps[hidden..], before, note));
-    lines.extend(told.explanation.iter().flat_map(difference_lines));
+    lines.extend(draw_steps(&shrunk.steps[hidden..], before, note));
+    lines.extend(shrunk.explanation.iter().flat_map(difference_lines));
     lines
 }
 
 /// Returns the values of the smaller run that come from replies, and how it is repeated without ioxide.
-fn repeating_lines(told: &ShrunkSummary) -> Vec<String> {
-    let references = told.references.iter().take(MAX_REFERENCES);
+fn repeating_lines(shrunk: &ShrunkSummary) -> Vec<String> {
+    let references = shrunk.references.iter().take(MAX_REFERENCES);
     let mut lines: Vec<String> = references.map(|from| format!("    taken from a reply: {from}")).collect();
-    lines.extend(script_line(&told.languages));
-    lines.extend(told.no_script.iter().map(|why| format!("    script    none: {}", excerpt(why, MAX_TEXT))));
+    lines.extend(script_line(&shrunk.languages));
+    lines
+        .extend(shrunk.no_script.iter().map(|why| format!("    script    none: {}", excerpt(why, MAX_TEXT))));
     lines
 }
 
 /// Returns the last words of a system that ended in trouble.
 #[must_use]
-pub fn trouble_lines(told: &SystemTrouble) -> Vec<String> {
-    last_lines(&told.last_words).collect()
+pub fn trouble_lines(trouble: &SystemTrouble) -> Vec<String> {
+    last_lines(&trouble.last_words).collect()
 }
 
 /// Returns the number of items of a measure that were not seen; 0 if their total is not known. A record from elsewhere

@@ -170,9 +170,9 @@ impl RunSummary {
         });
     }
 
-    pub(super) fn apply_trouble(&mut self, told: &SystemTrouble) {
-        let last_words = end_of_text(&told.last_words);
-        self.trouble = Some(SystemTrouble { error: cut(&told.error, MAX_TEXT), last_words });
+    pub(super) fn apply_trouble(&mut self, trouble: &SystemTrouble) {
+        let last_words = end_of_text(&trouble.last_words);
+        self.trouble = Some(SystemTrouble { error: cut(&trouble.error, MAX_TEXT), last_words });
     }
 
     /// Returns the last words of the system before its failure or trouble; empty if there are none.

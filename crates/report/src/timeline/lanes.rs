@@ -11,9 +11,9 @@ use crate::svg::escape;
 /// The width of a step between two events. All sizes are in pixels and were chosen by eye.
 const STEP: f64 = 26.0;
 /// The height of a lane.
-const LANE: f64 = 34.0;
+const LANE_HEIGHT_PX: f64 = 34.0;
 /// The height of a bar.
-const BAR: f64 = 20.0;
+const BAR_HEIGHT_PX: f64 = 20.0;
 /// The room above the lanes, for the names of faults.
 const TOP: f64 = 18.0;
 /// The width of a letter, about.
@@ -67,7 +67,7 @@ pub(super) fn write_lanes(out: &mut dyn Write, view: &LanesView<'_>) -> io::Resu
     let show_client = |name: &str| format!("client {name}");
     let widest = rows.keys().map(|(_, name)| show_client(name).chars().count()).max().unwrap_or(0);
     let columns = EventColumns { events, left: widest as f64 * LETTER + 16.0 };
-    let (width, height) = (columns.end(), TOP + rows.len() as f64 * LANE + 6.0);
+    let (width, height) = (columns.end(), TOP + rows.len() as f64 * LANE_HEIGHT_PX + 6.0);
     let label = escape(view.label);
     writeln!(out, "<div class=\"lanes\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">")?;
     writeln!(
@@ -76,7 +76,7 @@ pub(super) fn write_lanes(out: &mut dyn Write, view: &LanesView<'_>) -> io::Resu
     )?;
     write_faults(out, view, &columns, height)?;
     for (row, ((_, name), operations)) in rows.iter().enumerate() {
-        let middle = TOP + (row as f64 + 0.5) * LANE;
+        let middle = TOP + (row as f64 + 0.5) * LANE_HEIGHT_PX;
         let end = columns.end();
         writeln!(
             out,
@@ -118,11 +118,16 @@ fn write_bar(
     write!(
         out,
         "<title>{title}</title><rect class=\"bar{open}\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" \
-         height=\"{BAR}\" rx=\"4\"/>",
-        middle - BAR / 2.0,
+         height=\"{BAR_HEIGHT_PX}\" rx=\"4\"/>",
+        middle - BAR_HEIGHT_PX / 2.0,
         (to - from).max(2.0),
     )?;
-    write!(out, "<text x=\"{:.1}\" y=\"{:.1}\">#{number}</text>", from + 2.0, middle - BAR / 2.0 - 1.0)?;
+    write!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\">#{number}</text>",
+        from + 2.0,
+        middle - BAR_HEIGHT_PX / 2.0 - 1.0
+    )?;
     let cross = view.core.is_some_and(|core| core.stuck == at);
     if let Some(&(rank, position)) = view.order.points.get(&at).filter(|_| !cross) {
         let x = columns.place(position).clamp(from, to);

@@ -103,7 +103,7 @@ impl<'a> AnsweringSystem<'a> {
     /// Sends `input` and returns all outputs that answer it.
     ///
     /// # Errors
-    /// If the system cannot be asked, the time is over, or its outputs have no end.
+    /// If the system cannot be queried, the time is over, or its outputs have no end.
     pub fn ask(&mut self, input: &Label) -> Result<Vec<Label>, AnswerError> {
         check_halt(self.halt)?;
         self.inputs += 1;
@@ -122,36 +122,36 @@ impl<'a> AnsweringSystem<'a> {
     }
 
     /// Sends `input` and adds the outputs that answer it; late ones of earlier inputs come first.
-    fn exchange(&mut self, input: &Label, said: &mut Vec<Label>) -> Result<(), AnswerError> {
+    fn exchange(&mut self, input: &Label, outputs: &mut Vec<Label>) -> Result<(), AnswerError> {
         // Outputs that come late belong to no answer of a machine: with this one they are seen.
         while let Some(late) = self.adapter.poll()? {
-            said.push(late.label);
-            check_answer_size(said)?;
+            outputs.push(late.label);
+            check_answer_size(outputs)?;
         }
         let sent = self.adapter.send(input)?;
         let early = !sent.earlier.is_empty();
-        said.extend(sent.earlier.into_iter().map(|output| output.label));
+        outputs.extend(sent.earlier.into_iter().map(|output| output.label));
         // Where every input has one answer, an output that came before the confirmation is that answer.
         if !early || self.wait == AnswerWait::Quiescence {
-            self.collect_outputs(said, self.wait)?;
+            self.collect_outputs(outputs, self.wait)?;
         }
         Ok(())
     }
 
     /// Adds outputs until the answer is complete.
-    fn collect_outputs(&mut self, said: &mut Vec<Label>, wait: AnswerWait) -> Result<(), AnswerError> {
+    fn collect_outputs(&mut self, outputs: &mut Vec<Label>, wait: AnswerWait) -> Result<(), AnswerError> {
         if let Some(first) = self.first_reply.wait_for_reply(self.adapter, self.halt)? {
-            said.push(first);
+            outputs.push(first);
             if wait == AnswerWait::Output {
                 return Ok(());
             }
         }
         match wait {
-            AnswerWait::Quiescence => collect_until_silence(self.adapter, self.patience, self.halt, said),
+            AnswerWait::Quiescence => collect_until_silence(self.adapter, self.patience, self.halt, outputs),
             AnswerWait::Output => {
                 check_halt(self.halt)?;
                 if let Observation::Output(output) = self.adapter.observe(self.patience)? {
-                    said.push(output.label);
+                    outputs.push(output.label);
                 }
                 Ok(())
             }

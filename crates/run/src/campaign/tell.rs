@@ -68,7 +68,7 @@ fn parts(sts: &Sts) -> Vec<PartNote> {
 }
 
 /// Returns the event that says how a failing run went when it was repeated.
-pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, again: &RerunResult) -> Replayed {
+pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, rerun: &RerunResult) -> Replayed {
     let label = |label: &Label| LabelRecord::new(setup.cx.pool, setup.cx.sts, label);
     let told = |instead: &UnexpectedRerun| InsteadRecord {
         outcome: instead.outcome,
@@ -76,14 +76,14 @@ pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, again: &RerunResult)
     };
     Replayed {
         run: id.run,
-        reproduced: again.failed,
-        of: again.of,
-        unmade: again
+        reproduced: rerun.failed,
+        of: rerun.of,
+        unmade: rerun
             .unmade
             .as_ref()
-            .map(|reason| UnmadeRecord { wanted: again.wanted, reason: reason.to_string() }),
-        instead: again.instead.as_ref().filter(|_| again.failed == 0).map(told),
-        only_after_reset: again.fails_only_after_reset(),
+            .map(|reason| UnmadeRecord { wanted: rerun.wanted, reason: reason.to_string() }),
+        instead: rerun.instead.as_ref().filter(|_| rerun.failed == 0).map(told),
+        only_after_reset: rerun.fails_only_after_reset(),
     }
 }
 

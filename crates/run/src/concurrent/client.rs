@@ -56,7 +56,7 @@ pub(super) enum CallResult {
     Open,
     /// A message came before the input was sent.
     Unasked(Label),
-    /// The answer is no message of the model, or an exception.
+    /// The answer is not a message of the model, or an exception.
     Misbehaved(AdapterError),
     /// The way to the system is wrong.
     Trouble(AdapterError),

@@ -35,7 +35,7 @@ fn describe_result(model: &Model, result: &InputResult) -> (CheckState, String) 
             (CheckState::Odd, "not sent: no state of the model that can be reached accepts it".into())
         }
         InputResult::NoPath(why) => {
-            (CheckState::Skipped, format!("no path to a state that accepts it: {why}"))
+            (CheckState::Skipped, format!("no path leads to a state that accepts it: {why}"))
         }
         InputResult::NotReached(reason) => (CheckState::Odd, format!("not sent: {reason}")),
         InputResult::Forbidden(why) => (CheckState::Odd, describe_forbidden(why)),
@@ -119,7 +119,7 @@ fn describe_differing(model: &Model, differing: &DifferingReplies) -> String {
         other => describe_result(model, other).1,
     };
     format!(
-        "{} got {}, and after a reset {again}: the reset does not reset, or the system chooses",
+        "{} got {}, and after a reset {again}: either the reset is incomplete, or the system is nondeterministic",
         differing.input.show(&model.pool, &model.sts),
         describe_replies(model, &differing.before),
     )

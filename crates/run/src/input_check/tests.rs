@@ -22,7 +22,7 @@ enum RoomKind {
     Strict,
     /// It says goodbye to those who enter.
     Confused,
-    /// It says something that is no message.
+    /// It says something that is not a message.
     Unreadable,
     /// A reset does not make people leave; those who are inside are not greeted again.
     Leaky,

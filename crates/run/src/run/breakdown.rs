@@ -2,7 +2,7 @@
 //!
 //! A model may allow the first two like outputs: one named `ended`, with a field `status: int` or none, and one named
 //! `closed`, without fields. Where it does not, and nothing else is open, they are failures of kind `crash`; an input
-//! that is not taken is one of kind `hang`, an answer that is no message of the model one of kind `unreadable`. An
+//! that is not taken is one of kind `hang`, an answer that is not a message of the model one of kind `unreadable`. An
 //! exception in the code of the system is allowed where `ended` is, else a failure of kind `exception`.
 //!
 //! *Promises.* Only a system that was there breaks down: one that cannot be started or reached is trouble, not a
@@ -39,7 +39,7 @@ pub(super) struct ForbiddenBreakdown {
 impl RunLoop<'_, '_, '_> {
     /// Handles an error after which the connection is of no more use: the system broke down, or there is trouble on the
     /// way to it.
-    pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<LoopStep> {
+    pub(super) fn handle_adapter_error(&mut self, error: AdapterError) -> io::Result<LoopStep> {
         let Some(how) = error.breakdown() else { return Ok(ControlFlow::Break(LoopEnd::Trouble(error))) };
         // Before it is asked what a late end would excuse, so that judging it cannot find it later than that.
         let at = Instant::now();
@@ -123,7 +123,7 @@ impl RunLoop<'_, '_, '_> {
     fn tell_breakdown(&mut self, breakdown: Breakdown, text: &str, error: &AdapterError) -> io::Result<()> {
         self.tell_unsolicited()?;
         self.knowledge.trace.breakdown = Some(breakdown);
-        self.telling.steps += 1;
+        self.reporter.steps += 1;
         let raw = match error {
             AdapterError::Unreadable { line, .. } => Some(cut(line, MAX_RAW)),
             _ => None,
@@ -131,17 +131,17 @@ impl RunLoop<'_, '_, '_> {
         // Between the lanes of a chart there is no room for what it said.
         let shown = if breakdown == Breakdown::Ended { text.to_owned() } else { breakdown.to_string() };
         let step = StepRecord {
-            step: self.telling.steps,
+            step: self.reporter.steps,
             label: LabelRecord::of_breakdown(breakdown, shown, raw),
             belief: self.knowledge.monitor.count_states(),
             switches: Vec::new(),
         };
-        self.telling.sink.tell(EventKind::Observation(step))?;
+        self.reporter.sink.tell(EventKind::Observation(step))?;
         Ok(())
     }
 
     /// Reports the verdict on a breakdown.
-    pub(super) fn break_down(&mut self, broken: &ForbiddenBreakdown) -> io::Result<RunEnd> {
+    pub(super) fn report_breakdown(&mut self, broken: &ForbiddenBreakdown) -> io::Result<RunEnd> {
         let expected = explanation(self.setup.cx, &broken.expected);
         let told = Explanation { observed: broken.text.clone(), why_not: Vec::new(), ..expected };
         let reason = format!("the model does not allow that {}", broken.text);
@@ -161,7 +161,7 @@ impl RunLoop<'_, '_, '_> {
             exchanges: self.setup.adapter.exchanges(),
             ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
-        self.telling.sink.tell(EventKind::Verdict(told))?;
+        self.reporter.sink.tell(EventKind::Verdict(told))?;
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 }

@@ -50,7 +50,7 @@ impl RunLoop<'_, '_, '_> {
         let Some(mark) = mark else { return Ok(ControlFlow::Continue(())) };
         Ok(match self.knowledge.monitor.expire_held(self.setup.cx, mark) {
             Ok(observed) => {
-                self.knowledge.note_unknown(self.setup.cx.sts, Some(&observed), self.telling.steps);
+                self.knowledge.note_unknown(self.setup.cx.sts, Some(&observed), self.reporter.steps);
                 ControlFlow::Continue(())
             }
             Err(forbidden) if self.is_inside(self.knowledge.trace.len()) => {
@@ -68,7 +68,7 @@ impl RunLoop<'_, '_, '_> {
             if self.knowledge.is_gone || !self.knowledge.monitor.is_unexplained() || !self.has_room() {
                 break;
             }
-            let step = self.observe(Duration::ZERO)?;
+            let step = self.wait_and_judge(Duration::ZERO)?;
             if step.is_break() {
                 return Ok(step);
             }

@@ -2,14 +2,14 @@
 
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
-use ioxide_record::event::WayRecord;
+use ioxide_record::event::RouteRecord;
 use ioxide_record::line::cut;
 use ioxide_record::reporter::EventSink;
 
 use super::MAX_RAW;
 
 /// The steps of a run as they are reported.
-pub(super) struct StepTelling<'w, 'r> {
+pub(super) struct StepReporter<'w, 'r> {
     pub(super) sink: &'w EventSink<'r>,
     /// The number of steps reported, those taken back included.
     pub(super) steps: usize,
@@ -19,10 +19,10 @@ pub(super) struct StepTelling<'w, 'r> {
     /// The next message to report, as it was on the wire.
     pub(super) raw: Option<String>,
     /// The way that message travelled, where there are several lanes.
-    pub(super) way: Option<WayRecord>,
+    pub(super) way: Option<RouteRecord>,
 }
 
-impl<'w, 'r> StepTelling<'w, 'r> {
+impl<'w, 'r> StepReporter<'w, 'r> {
     /// Returns the beginning of a run that is reported to `sink`.
     pub(super) fn new(sink: &'w EventSink<'r>) -> Self {
         Self { sink, steps: 0, unretracted: None, raw: None, way: None }
@@ -46,7 +46,7 @@ impl<'w, 'r> StepTelling<'w, 'r> {
     }
 
     /// Returns the bytes and the way of `label`, which is reported now; both are kept until a message is reported.
-    pub(super) fn take_wire(&mut self, label: &Label) -> (Option<String>, Option<WayRecord>) {
+    pub(super) fn take_wire(&mut self, label: &Label) -> (Option<String>, Option<RouteRecord>) {
         match label {
             Label::Input(..) | Label::Output(..) => {
                 (self.raw.take().map(|raw| cut(&raw, MAX_RAW)), self.way.take())

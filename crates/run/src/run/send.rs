@@ -26,22 +26,22 @@ impl RunLoop<'_, '_, '_> {
     pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<LoopStep> {
         if self.knowledge.is_gone {
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::Inconclusive(
-                self.nobody_takes(label),
+                self.undelivered_reason(label),
             ))));
         }
         match self.setup.adapter.poll() {
             Ok(None) => (),
             Ok(Some(quicker)) => return self.judge_output(quicker),
-            Err(error) => return self.broke(error),
+            Err(error) => return self.handle_adapter_error(error),
         }
         if self.must_settle(label) {
-            return self.observe(Duration::ZERO);
+            return self.wait_and_judge(Duration::ZERO);
         }
         let sent = match self.send(label) {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };
-        self.telling.raw = sent.raw.clone();
+        self.reporter.raw = sent.raw.clone();
         let is_confirmed = self.setup.adapter.receipt() == InputReceipt::Confirmed;
         if is_confirmed && sent.earlier.is_empty() {
             // It was taken, and nothing came meanwhile: there is one order, and nothing to weigh.
@@ -60,7 +60,7 @@ impl RunLoop<'_, '_, '_> {
             // It may have been said before the input was taken or after: an adapter may confirm late.
             let at = output.times();
             let ArrivedOutput { label, raw, is_first, .. } = output;
-            self.telling.raw = raw;
+            self.reporter.raw = raw;
             self.count_latency(&label, at.begun, is_first);
             let step = self.judge_arrived(&label, Arrival::Direct, at)?;
             if step.is_break() {
@@ -89,7 +89,7 @@ impl RunLoop<'_, '_, '_> {
     /// Moves the monitor on by an input that was given and may still be under way.
     pub(super) fn record_given(&mut self, label: &Label, sent: &SentInput) -> io::Result<SentId> {
         let mut id = None;
-        self.telling.way = record_input_way(sent.lane);
+        self.reporter.way = record_input_way(sent.lane);
         self.pending.is_under_way = true;
         // Whatever the monitor thinks of an input, it is never forbidden.
         let _ = self.judge_by(label, |after, cx| {
@@ -139,7 +139,7 @@ impl RunLoop<'_, '_, '_> {
         if !matches!(error, AdapterError::Refused(_)) {
             self.record_given(label, &SentInput::default())?;
         }
-        self.broke(error)
+        self.handle_adapter_error(error)
     }
 
     /// Handles an input whose values the protocol of the system cannot write: the tester may choose another, up to
@@ -155,7 +155,7 @@ impl RunLoop<'_, '_, '_> {
         ))))
     }
 
-    fn nobody_takes(&self, label: &Label) -> String {
+    fn undelivered_reason(&self, label: &Label) -> String {
         let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         format!("the system has ended, as the model allows; {label} cannot be sent any more")
     }

@@ -74,7 +74,7 @@ impl Silences {
 
 impl RunLoop<'_, '_, '_> {
     /// Observes the system; silence must last for the quiescence time here, and at least for `at_least`.
-    pub(super) fn observe(&mut self, at_least: Duration) -> io::Result<LoopStep> {
+    pub(super) fn wait_and_judge(&mut self, at_least: Duration) -> io::Result<LoopStep> {
         if self.knowledge.is_gone {
             return self.judge_label(&Label::Quiescence);
         }
@@ -88,7 +88,7 @@ impl RunLoop<'_, '_, '_> {
             }
             Ok(Observation::Quiet) if self.allows_silence() => self.accept_silence(from, patience),
             Ok(Observation::Quiet) => self.listen_on(from, patience),
-            Err(error) => self.broke(error),
+            Err(error) => self.handle_adapter_error(error),
         }
     }
 
@@ -122,7 +122,7 @@ impl RunLoop<'_, '_, '_> {
         let left = confirming.max(self.first_reply_wait().saturating_sub(from.elapsed()));
         let wait = match self.wait_for_message(left) {
             Ok(wait) => wait,
-            Err(error) => return self.broke(error),
+            Err(error) => return self.handle_adapter_error(error),
         };
         match wait.seen {
             Observation::Quiet if wait.is_starved => {
@@ -131,7 +131,7 @@ impl RunLoop<'_, '_, '_> {
             }
             Observation::Quiet => match self.judge_label(&Label::Quiescence)? {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
-                    self.unless_late(&Label::Quiescence, Arrival::Direct, from, forbidden)
+                    self.fail_or_retract(&Label::Quiescence, Arrival::Direct, from, forbidden)
                 }
                 step => Ok(step),
             },
@@ -147,7 +147,7 @@ impl RunLoop<'_, '_, '_> {
 
     /// Ends the run with a failure, unless the observation at `arrived` only shows that silence was reported too early:
     /// a message was under way, or an input was.
-    pub(super) fn unless_late(
+    pub(super) fn fail_or_retract(
         &mut self,
         label: &Label,
         arrival: Arrival,
@@ -167,7 +167,7 @@ impl RunLoop<'_, '_, '_> {
             if *label != Label::Quiescence {
                 self.pending.silences.record_output(label, arrival);
             }
-            return self.take_back(&silence, label, arrived);
+            return self.retract_silences(&silence, label, arrived);
         }
         Ok(ControlFlow::Break(LoopEnd::Forbidden(forbidden)))
     }
@@ -206,13 +206,13 @@ impl RunLoop<'_, '_, '_> {
     }
 
     /// Removes the silences from `silence` on from the trace.
-    fn take_back(
+    fn retract_silences(
         &mut self,
         silence: &CalledSilence,
         label: &Label,
         arrived: Instant,
     ) -> io::Result<LoopStep> {
-        self.telling.keep_tester_trace(&self.knowledge.trace);
+        self.reporter.keep_tester_trace(&self.knowledge.trace);
         let labels = std::mem::take(&mut self.knowledge.trace.labels);
         let mut not_silent = Vec::new();
         let last = labels.len().saturating_sub(1);
@@ -250,7 +250,7 @@ impl RunLoop<'_, '_, '_> {
         let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         let (took_ms, from_ms, to_ms) = (ms(took), ms(from), ms(to));
         let told = PatienceRecord { label, took_ms, from_ms, to_ms, not_silent, first_reply };
-        self.telling.sink.tell(EventKind::Patience(told))?;
+        self.reporter.sink.tell(EventKind::Patience(told))?;
         Ok(())
     }
 }

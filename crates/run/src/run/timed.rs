@@ -28,7 +28,7 @@ impl RunLoop<'_, '_, '_> {
         match self.pass_until(until) {
             Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
             Ok(VirtualDelay { now, message: None }) => self.judge_silence(now),
-            Err(error) => self.broke(error),
+            Err(error) => self.handle_adapter_error(error),
         }
     }
 
@@ -70,7 +70,7 @@ impl RunLoop<'_, '_, '_> {
     /// Judges a message that came at this instant.
     fn seen_at(&mut self, now: Duration, output: ArrivedOutput) -> io::Result<LoopStep> {
         self.count_reply(&output);
-        self.telling.raw = output.raw;
+        self.reporter.raw = output.raw;
         self.judge_at(now, &output.label, output.way)
     }
 
@@ -84,7 +84,7 @@ impl RunLoop<'_, '_, '_> {
             self.knowledge.monitor.advance_time(self.setup.cx, &seconds(waited));
             self.tell_step(&delay, &[], None)?;
         }
-        self.telling.way = record_way(arrival);
+        self.reporter.way = record_way(arrival);
         self.judge_by(label, |after, cx| after.observe_arrival(cx, label, arrival))
     }
 
@@ -114,7 +114,7 @@ impl RunLoop<'_, '_, '_> {
                     return Ok(step);
                 }
             }
-            Err(error) => return self.broke(error),
+            Err(error) => return self.handle_adapter_error(error),
         }
         if self.knowledge.monitor.count_orders() > MAX_ORDERS || self.knowledge.monitor.is_unexplained() {
             // What is under way is settled first; the tester thinks again.
@@ -140,7 +140,7 @@ impl RunLoop<'_, '_, '_> {
         };
         // What the monitor makes of it takes time as well, but the system has it.
         let taken = seconds(self.timing.pace.now().saturating_sub(self.timing.told_until));
-        self.telling.raw = sent.raw.clone();
+        self.reporter.raw = sent.raw.clone();
         let id = self.record_given(label, &sent)?;
         if matches!(self.timing.pace, RunPace::Wall(_)) && taken > self.config.tolerance.latency {
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::Inconclusive(
@@ -154,7 +154,7 @@ impl RunLoop<'_, '_, '_> {
             self.count_reply(&output);
             let ArrivedOutput { label, at, raw, .. } = output;
             let at = self.timing.pace.time_at(at);
-            self.telling.raw = raw;
+            self.reporter.raw = raw;
             let step = self.judge_at(at, &label, Arrival::Direct)?;
             if step.is_break() {
                 return Ok(step);
@@ -209,18 +209,17 @@ impl RunLoop<'_, '_, '_> {
     fn too_late(&self, planned: Duration, label: &Label) -> String {
         let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         format!(
-            "the tester was too late: {label} was to be sent at {:.3} s, and at {:.3} s the model does not \
-             accept it any more",
-            planned.as_secs_f64(),
-            self.timing.told_until.as_secs_f64()
+            "the tester sent {label} too late, at {:.3} s instead of {:.3} s: the model does not accept it any more",
+            self.timing.told_until.as_secs_f64(),
+            planned.as_secs_f64()
         )
     }
 
     fn too_slow(&self, taken: &Rational, label: &Label) -> String {
         let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         format!(
-            "it took {:.0} ms until the system had {label}, and the stated latency is {:.0} ms: nothing \
-             after it can be judged",
+            "{label} took {:.0} ms to reach the system, longer than the stated latency of {:.0} ms: later \
+             messages cannot be judged",
             taken.to_f64() * 1000.0,
             self.config.tolerance.latency.to_f64() * 1000.0
         )

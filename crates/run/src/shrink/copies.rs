@@ -127,7 +127,7 @@ impl IdleSystems {
     ) -> Vec<Option<RunResult>> {
         let Some((own, others)) = plans.split_first() else { return Vec::new() };
         // The others are handed out before the own run begins, so that they go on side by side.
-        let numbers: Vec<u64> = others.iter().map(|plan| self.want(config, plan)).collect();
+        let numbers: Vec<u64> = others.iter().map(|plan| self.request_run(config, plan)).collect();
         let mut results = vec![run_again(setup, config, own, Unmentioned::Skip)];
         for (number, plan) in numbers.into_iter().zip(others) {
             let finished = self.wait_for(number);
@@ -141,7 +141,7 @@ impl IdleSystems {
     }
 
     /// Asks the workers for a run with this plan, and returns its number.
-    fn want(&self, config: &RunConfig, plan: &[PlannedMove]) -> u64 {
+    fn request_run(&self, config: &RunConfig, plan: &[PlannedMove]) -> u64 {
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;

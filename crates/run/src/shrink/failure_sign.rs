@@ -19,7 +19,7 @@ pub enum FailureSign {
     Crash,
     /// The system did not take an input.
     Hang,
-    /// The system said something that is no message of the model.
+    /// The system said something that is not a message of the model.
     Unreadable,
     /// The code of the system raised an exception of this type; `None` if the type is not known.
     Exception(Option<ExceptionType>),

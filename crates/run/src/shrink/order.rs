@@ -117,7 +117,7 @@ pub(super) fn meaning(plan: &[PlannedMove], least_wait: &Rational) -> Vec<Planne
         let PlannedInput { label, references, .. } = input;
         // From the last to the first, so that the bytes of earlier parts of a text stay where they are.
         for reference in references.iter_mut().rev() {
-            // A reply that the plan does not lead to keeps its number, which is no number of an input here.
+            // A reply that the plan does not lead to keeps its number, which is not a number of an input here.
             let after =
                 reference.reply.after.map(|number| numbers.get(&number).copied().unwrap_or(usize::MAX));
             (reference.reply.after, reference.step) = (after, 0);

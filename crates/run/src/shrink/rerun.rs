@@ -169,40 +169,40 @@ impl RunToRepeat<'_> {
         &self,
         setup: &mut RunSetup<'_, '_>,
         config: &RunConfig,
-        again: &mut RerunResult,
+        rerun: &mut RerunResult,
         restarts: bool,
     ) -> bool {
         if let Some(reason) = stop_reason(setup, config) {
-            again.unmade.get_or_insert(reason);
+            rerun.unmade.get_or_insert(reason);
             return false;
         }
         // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
-        let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
+        let first_reply = if rerun.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
         let config = RunConfig { first_reply, ..config.clone() };
         let is_restarted = restarts && setup.adapter.restart_at_next_reset();
-        let n_detours = again.detours;
-        let finished = match self.run_by_plan(setup, &config, again) {
+        let n_detours = rerun.detours;
+        let finished = match self.run_by_plan(setup, &config, rerun) {
             Ok(finished) => finished,
             Err(reason) => {
                 // Trouble with one repetition does not end the others: the system may be back for the next one.
-                again.unmade.get_or_insert(stop_reason(setup, &config).unwrap_or(reason));
+                rerun.unmade.get_or_insert(stop_reason(setup, &config).unwrap_or(reason));
                 return true;
             }
         };
         let has_failed = self.sign.is_shown_by(&finished);
         // After a detour the run was made again with the usual reset.
-        if is_restarted && again.detours == n_detours {
-            again.restarted.of += 1;
-            again.restarted.failed += u32::from(has_failed);
+        if is_restarted && rerun.detours == n_detours {
+            rerun.restarted.of += 1;
+            rerun.restarted.failed += u32::from(has_failed);
         }
-        again.of += 1;
-        again.duration = again.duration.max(finished.spent.total());
-        again.is_steady &= self.is_same(setup, self.trace, &finished.trace);
+        rerun.of += 1;
+        rerun.duration = rerun.duration.max(finished.spent.total());
+        rerun.is_steady &= self.is_same(setup, self.trace, &finished.trace);
         if has_failed {
-            again.failed += 1;
-        } else if again.instead.is_none() {
+            rerun.failed += 1;
+        } else if rerun.instead.is_none() {
             let outcome = finished.end.outcome();
-            again.instead = Some(UnexpectedRerun { trace: finished.trace, outcome });
+            rerun.instead = Some(UnexpectedRerun { trace: finished.trace, outcome });
         }
         true
     }
@@ -214,19 +214,19 @@ impl RunToRepeat<'_> {
         &self,
         setup: &mut RunSetup<'_, '_>,
         config: &RunConfig,
-        again: &mut RerunResult,
+        rerun: &mut RerunResult,
     ) -> Result<RunResult, UnmadeReason> {
         loop {
             let finished = made(run_again(setup, config, self.plan, Unmentioned::Stop))?;
             if !self.is_detour(setup, &finished) {
                 return Ok(finished);
             }
-            if again.detours >= MAX_DETOURS * (1 + again.failed) || stop_reason(setup, config).is_some() {
+            if rerun.detours >= MAX_DETOURS * (1 + rerun.failed) || stop_reason(setup, config).is_some() {
                 // An inconclusive run says what it lacked, which is worth more than that it was another way.
                 let is_inconclusive = matches!(finished.end, RunEnd::Verdict(Verdict::Inconclusive, _));
                 return if is_inconclusive { Ok(finished) } else { Err(UnmadeReason::OtherWay) };
             }
-            again.detours += 1;
+            rerun.detours += 1;
         }
     }
 

@@ -71,8 +71,8 @@ fn waits_that_were_written_are_read_back() {
 #[test]
 fn what_is_no_suite_is_named() {
     let problem = |text: &str| read(text).unwrap_err().to_string();
-    insta::assert_snapshot!(problem(""), @"this is no suite of ioxide: it starts with nothing");
-    insta::assert_snapshot!(problem("hello"), @"this is no suite of ioxide: it starts with hello");
+    insta::assert_snapshot!(problem(""), @"this is not an ioxide suite: it starts with nothing");
+    insta::assert_snapshot!(problem("hello"), @"this is not an ioxide suite: it starts with hello");
     let head = |version| format!("{{\"format\":\"ioxide-suite\",\"version\":{version}}}\n");
     insta::assert_snapshot!(problem(&head(7)), @"the suite has version 7, this program reads version 1");
     insta::assert_snapshot!(problem(&(head(1) + "\n3\n")), @"line 3 of the suite: neither a list of inputs \

@@ -284,9 +284,9 @@ fn requests_are_about_items_that_exist_also_while_a_value_is_unknown() {
 fn searches_do_no_more_work_than_the_labels_of_the_runs_earn() {
     let trees = (growing_tree(), growing_tree());
     let (hunt, is_found, _, coverage) = hunted_models(trees.0, trees.1, HuntTester::new(steps(3_000)), 1);
-    assert!(!is_found && hunt.spent() > 2_900);
+    assert!(!is_found && hunt.n_steps_used() > 2_900);
     // The work of the last state of a search comes on top.
-    let most = 10_000 + 10 * hunt.spent() + 5_000;
+    let most = 10_000 + 10 * hunt.n_steps_used() + 5_000;
     assert!(hunt.search_work() > 0 && hunt.search_work() <= most, "{} of {most}", hunt.search_work());
     assert_eq!(coverage.covered_switches().count(), 9, "walks take what no search finds");
 }
@@ -314,7 +314,7 @@ fn purposes_come_first_and_everything_is_counted() {
     let (hunt, _, traces, coverage) = hunted("brp/spec.iox", "brp/spec.iox", steps(1_000), 1);
     assert_eq!(coverage.covered_switches().count(), 16);
     assert!(hunt.tally()[0].passed > 0, "the longest purpose at least");
-    assert_eq!(hunt.spent(), traces.iter().map(Trace::len).sum::<usize>());
+    assert_eq!(hunt.n_steps_used(), traces.iter().map(Trace::len).sum::<usize>());
 }
 
 /// A switch taken in time is still explained when the time has passed: no pair is counted that the graph does not have.
@@ -350,7 +350,11 @@ fn a_hunt_makes_no_more_steps_than_its_budget_in_whichever_phase_it_is() {
             let (hunt, _, traces, _) = hunted(spec, spec, steps(budget), 5);
             let made: usize = traces.iter().map(Trace::n_steps).sum();
             assert!(made <= budget, "{spec}: {made} steps of {budget}");
-            assert!(hunt.spent() <= budget, "{spec}: it counts {} steps of {budget}", hunt.spent());
+            assert!(
+                hunt.n_steps_used() <= budget,
+                "{spec}: it counts {} steps of {budget}",
+                hunt.n_steps_used()
+            );
         }
         let config = HuntConfig { walk: 12, ..steps(300) };
         let longest = hunted(spec, spec, config, 5).2.iter().map(Trace::n_steps).max();

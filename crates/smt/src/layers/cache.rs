@@ -94,9 +94,9 @@ impl<S: Solver> Solver for CacheLayer<S> {
         decision
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
+    fn add_to_tally(&self, tally: &mut SolverTally) {
         tally.add_layer("cache", self.answers);
-        self.inner.tally(tally);
+        self.inner.add_to_tally(tally);
     }
 }
 

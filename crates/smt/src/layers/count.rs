@@ -39,9 +39,9 @@ impl<S: Solver> Solver for CountLayer<S> {
         self.measure_time(|inner| inner.decide(pool, facts))
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
+    fn add_to_tally(&self, tally: &mut SolverTally) {
         tally.questions += self.questions;
         tally.slowest = tally.slowest.max(self.slowest);
-        self.inner.tally(tally);
+        self.inner.add_to_tally(tally);
     }
 }

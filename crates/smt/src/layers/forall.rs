@@ -77,8 +77,8 @@ impl<S: Solver> Solver for ForallLayer<S> {
         self.inner.decide(pool, &images)
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
-        self.inner.tally(tally);
+    fn add_to_tally(&self, tally: &mut SolverTally) {
+        self.inner.add_to_tally(tally);
     }
 }
 

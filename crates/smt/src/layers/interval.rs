@@ -310,7 +310,7 @@ impl SlotBounds {
         lower: bool,
         moved: &mut Vec<usize>,
     ) -> Result<(), EmptyBounds> {
-        let bound = if self.forms.slots[slot].whole { round_inwards(bound, lower) } else { Some(bound) };
+        let bound = if self.forms.slots[slot].is_integer { round_inwards(bound, lower) } else { Some(bound) };
         let Some(bound) = bound else { return Ok(()) };
         let old = self.intervals[slot];
         let mut new = old;

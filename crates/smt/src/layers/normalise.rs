@@ -40,9 +40,9 @@ impl<S: Solver> Solver for NormaliseLayer<S> {
         }
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
+    fn add_to_tally(&self, tally: &mut SolverTally) {
         tally.add_layer("normalise", self.answers);
-        self.inner.tally(tally);
+        self.inner.add_to_tally(tally);
     }
 }
 

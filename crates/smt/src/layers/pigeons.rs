@@ -86,7 +86,7 @@ impl VertexDifferences {
         }
         let range = match vertex {
             NumberVertex::Number(n) => (n, n),
-            NumberVertex::Slot(slot) if bounds.forms.slots[slot].whole => {
+            NumberVertex::Slot(slot) if bounds.forms.slots[slot].is_integer => {
                 bounds.interval(slot).whole_numbers()?
             }
             NumberVertex::Slot(_) => return None,

@@ -51,8 +51,8 @@ impl<S: Solver> Solver for ScalarLayer<S> {
         self.inner.decide(pool, &scalars)
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
-        self.inner.tally(tally);
+    fn add_to_tally(&self, tally: &mut SolverTally) {
+        self.inner.add_to_tally(tally);
     }
 }
 

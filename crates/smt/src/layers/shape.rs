@@ -216,8 +216,8 @@ impl<S: Solver> Solver for ShapeLayer<S> {
         self.answer_collections(pool, facts).decision()
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
-        self.inner.tally(tally);
+    fn add_to_tally(&self, tally: &mut SolverTally) {
+        self.inner.add_to_tally(tally);
     }
 }
 

@@ -45,9 +45,9 @@ impl<S: Solver> Solver for ValidateLayer<S> {
         self.check(pool, facts).decision()
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
+    fn add_to_tally(&self, tally: &mut SolverTally) {
         tally.add_layer("validate", self.answers);
-        self.inner.tally(tally);
+        self.inner.add_to_tally(tally);
     }
 }
 

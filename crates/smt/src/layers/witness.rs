@@ -169,10 +169,10 @@ impl<S: Solver> Solver for WitnessLayer<S> {
         self.find_values(pool, facts).map_or_else(|decision| decision, |_| SolverDecision::Sat)
     }
 
-    fn tally(&self, tally: &mut SolverTally) {
+    fn add_to_tally(&self, tally: &mut SolverTally) {
         tally.add_layer("witness", self.witnessed);
         tally.add_layer("interval", self.refuted);
-        self.inner.tally(tally);
+        self.inner.add_to_tally(tally);
     }
 }
 
@@ -274,7 +274,7 @@ impl WitnessSearch<'_> {
         let slots = &self.bounds.forms.slots;
         let plain = |slot: usize| {
             let sort = slots[slot].sort;
-            let near = nearest_to_zero(self.bounds.interval(slot), slots[slot].whole)
+            let near = nearest_to_zero(self.bounds.interval(slot), slots[slot].is_integer)
                 .and_then(|n| value_of_number(n, sort));
             near.unwrap_or_else(|| self.pool.default_value(sort))
         };
@@ -358,9 +358,10 @@ impl WitnessSearch<'_> {
             else {
                 continue;
             };
-            for target in target_values(edge, atom.relation, factor.is_negative(), interval, form_slot.whole)
+            for target in
+                target_values(edge, atom.relation, factor.is_negative(), interval, form_slot.is_integer)
             {
-                if interval.contains(target) && (target.is_whole() || !form_slot.whole) {
+                if interval.contains(target) && (target.is_whole() || !form_slot.is_integer) {
                     moves.extend(value_of_number(target, form_slot.sort).map(|value| (slot, value)));
                 }
             }
@@ -424,7 +425,7 @@ fn target_values(
     relation: SumRelation,
     lower: bool,
     interval: Interval,
-    whole: bool,
+    is_integer: bool,
 ) -> Vec<SmallFraction> {
     let step =
         |n: SmallFraction, up: bool| if up { n.add(SmallFraction::ONE) } else { n.sub(SmallFraction::ONE) };
@@ -432,7 +433,7 @@ fn target_values(
     match relation {
         SumRelation::Eq => vec![edge],
         SumRelation::Ne => [step(edge, true), step(edge, false)].into_iter().flatten().collect(),
-        SumRelation::Le if whole => vec![inward],
+        SumRelation::Le if is_integer => vec![inward],
         SumRelation::Le => vec![edge],
         SumRelation::Lt => {
             let far = if lower { interval.hi } else { interval.lo };
@@ -445,7 +446,7 @@ fn target_values(
 }
 
 /// The number of the interval nearest to zero, or one inside if there is none nearest.
-fn nearest_to_zero(interval: Interval, whole: bool) -> Option<SmallFraction> {
+fn nearest_to_zero(interval: Interval, is_integer: bool) -> Option<SmallFraction> {
     if interval.contains(SmallFraction::ZERO) {
         return Some(SmallFraction::ZERO);
     }
@@ -456,7 +457,7 @@ fn nearest_to_zero(interval: Interval, whole: bool) -> Option<SmallFraction> {
         (None, None) => return Some(SmallFraction::ZERO),
     };
     if !bound.strict {
-        return Some(if !whole {
+        return Some(if !is_integer {
             bound.at
         } else if up {
             bound.at.ceil()

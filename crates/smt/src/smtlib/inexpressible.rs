@@ -9,7 +9,7 @@ use crate::solver::UnknownReason;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SmtInexpressible {
     /// A string has a character outside those of SMT-LIB.
-    #[error("character U+{:X} is beyond what solvers know", u32::from(*.0))]
+    #[error("character U+{:X} is beyond what solvers support", u32::from(*.0))]
     Character(char),
     /// A pattern has no equivalent in SMT-LIB.
     #[error(transparent)]

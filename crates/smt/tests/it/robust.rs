@@ -352,6 +352,6 @@ fn a_question_from_another_pool_is_not_answered_from_memory() {
     let above = clone.lt(two, x);
     assert_eq!(solver.decide(&mut clone, &[below, above]), SolverDecision::Unsat);
     let mut tally = ioxide_smt::tally::SolverTally::default();
-    solver.tally(&mut tally);
+    solver.add_to_tally(&mut tally);
     assert_eq!(tally.questions, 3);
 }

@@ -55,9 +55,10 @@ pub(super) fn report_endless_delays(cx: &mut Ctx<'_>, exploration: &Exploration,
             };
             reported.insert(id);
             let gate = &sts.gates[switch.gate].name;
-            let text = format!("`{gate}` can be postponed for ever: `{}` has no last time", switch.label);
+            let text =
+                format!("`{gate}` can be delayed for ever: `{}` has no upper time bound", switch.label);
             let mut finding = Diagnostic::new(Code::EndlessDelay, switch.span, text)
-                .note("once it is possible it stays so, and silence is no failure as long as it is possible")
+                .note("once possible it stays possible, so a system that never sends it does not fail")
                 .help("say when it must be there at the latest: `when c >= 2s && c <= 3s`");
             if !run.steps.is_empty() {
                 finding = finding.note(run_text(&run));

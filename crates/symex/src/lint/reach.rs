@@ -49,7 +49,7 @@ pub(super) fn report_unreachable(
         let text = format!("`{}` is never enabled in any reachable state", switch.label);
         let finding = Diagnostic::new(Code::UnreachableSwitch, switch.span, text);
         findings.push(finding.note(format!(
-            "all {} symbolic states were explored; in none of them the guard can hold",
+            "all {} symbolic states were explored; the guard holds in none of them",
             exploration.stats.states
         )));
     }

@@ -145,7 +145,8 @@ fn stuck_finding(
     let Some(composition) = &sts.composition else {
         let place = &sts.locations[state.loc].name;
         if is_late {
-            let text = format!("`{place}` can be entered too late for all its transitions, {way}");
+            let text =
+                format!("`{place}` can be entered when it is too late for all of its transitions, {way}");
             let mut finding = Diagnostic::new(Code::Timelock, span, text);
             if let Some(run) = run {
                 finding = finding.note(run_text(run));

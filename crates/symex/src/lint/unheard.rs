@@ -27,7 +27,7 @@ pub(super) fn report_unheard_messages(cx: &Ctx<'_>, findings: &mut Findings) {
                 continue;
             }
             let place = part.places.get(offer.place).map_or("its only state", |place| place);
-            let (verb, nobody) = if offer.is_input { ("waits for", "sends") } else { ("offers", "takes") };
+            let (verb, nobody) = if offer.is_input { ("waits for", "sends") } else { ("offers", "receives") };
             let text = format!(
                 "`{}` {verb} `{}` in `{place}`, but no other part ever {nobody} it",
                 part.name, offer.message

@@ -112,10 +112,11 @@ impl HeldBelief {
         self.belief = closed.belief;
     }
 
-    /// Moves the paths on by `label`, which came in one of the states of `before`; the belief has moved on already.
-    pub(super) fn step_paths(&mut self, cx: &Ctx<'_>, label: &Label, before: &Belief) {
+    /// Moves the paths on by `label`, which came in one of the states of `belief_before`; the belief has moved on
+    /// already.
+    pub(super) fn step_paths(&mut self, cx: &Ctx<'_>, label: &Label, belief_before: &Belief) {
         if let Some(paths) = &mut self.paths {
-            paths.step(cx, &BeliefStep { label, before, after: &self.belief });
+            paths.step(cx, &BeliefStep { label, before: belief_before, after: &self.belief });
         }
     }
 
@@ -140,21 +141,21 @@ impl CourseBelief {
         if cx.sts.is_timed() {
             Self::Timed(Box::new(TimedCourse::new(cx, tolerance, held)))
         } else {
-            Self::Untimed(UntimedCourse { held })
+            Self::Untimed(UntimedCourse { held_belief: held })
         }
     }
 
     fn held_belief(&self) -> &HeldBelief {
         match self {
-            Self::Untimed(course) => &course.held,
-            Self::Timed(course) => &course.held,
+            Self::Untimed(course) => &course.held_belief,
+            Self::Timed(course) => &course.held_belief,
         }
     }
 
     fn held_mut(&mut self) -> &mut HeldBelief {
         match self {
-            Self::Untimed(course) => &mut course.held,
-            Self::Timed(course) => &mut course.held,
+            Self::Untimed(course) => &mut course.held_belief,
+            Self::Timed(course) => &mut course.held_belief,
         }
     }
 
@@ -243,7 +244,7 @@ impl CourseBelief {
 
     /// Lets a label happen now that was given or seen at `given` (known in models with clocks), and returns whether
     /// that is possible.
-    pub(super) fn take_back(
+    pub(super) fn observe_waiting(
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
@@ -251,7 +252,7 @@ impl CourseBelief {
         relation: ConformanceRelation,
     ) -> bool {
         match (self, given) {
-            (Self::Timed(course), Some(given)) => course.take_back(cx, label, given, relation),
+            (Self::Timed(course), Some(given)) => course.observe_waiting(cx, label, given, relation),
             // Without clocks the instant at which it was given does not matter, only the order.
             (course, _) => course.try_observe(cx, label, relation),
         }
@@ -261,9 +262,9 @@ impl CourseBelief {
     pub(super) fn with_state(&self, cx: &mut Ctx<'_>, state: SymState) -> Option<Self> {
         // With clocks the instant of the state would be needed too, which a symbolic state alone does not have.
         let Self::Untimed(course) = self else { return None };
-        let mut held = HeldBelief { belief: Belief::Symbolic(vec![state]), ..course.held.clone() };
+        let mut held = HeldBelief { belief: Belief::Symbolic(vec![state]), ..course.held_belief.clone() };
         held.close_internally(cx);
-        Some(Self::Untimed(UntimedCourse { held }))
+        Some(Self::Untimed(UntimedCourse { held_belief: held }))
     }
 
     /// Moves every state to the location that `target` gives for its own. Paths are dropped: they led elsewhere.
@@ -309,7 +310,7 @@ impl CourseBelief {
     pub(super) fn expected_outputs(&self, cx: &mut Ctx<'_>) -> Forbidden {
         match self {
             Self::Untimed(course) => {
-                let belief = &course.held.belief;
+                let belief = &course.held_belief.belief;
                 explain::explain_forbidden(cx, belief, belief, &Label::Quiescence)
             }
             Self::Timed(course) => *course.nothing_left(cx, &Label::Quiescence),
@@ -320,7 +321,7 @@ impl CourseBelief {
 /// The belief after one order of events in a model without clocks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct UntimedCourse {
-    held: HeldBelief,
+    held_belief: HeldBelief,
 }
 
 impl UntimedCourse {
@@ -332,7 +333,7 @@ impl UntimedCourse {
         relation: ConformanceRelation,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
         self.try_observe(cx, label, relation).ok_or_else(|| {
-            let belief = &self.held.belief;
+            let belief = &self.held_belief.belief;
             Box::new(explain::explain_forbidden(cx, belief, belief, label))
         })
     }
@@ -344,7 +345,7 @@ impl UntimedCourse {
         label: &Label,
         relation: ConformanceRelation,
     ) -> Option<AllowedLabel> {
-        let held = &mut self.held;
+        let held = &mut self.held_belief;
         if held.belief == Belief::Unspecified {
             return Some(AllowedLabel::Unspecified);
         }
@@ -368,7 +369,7 @@ impl UntimedCourse {
 
     /// Returns whether the specification goes on after `label`, and is not opened by it.
     fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
-        let next = by_label(cx, &self.held.belief, label, relation);
+        let next = by_label(cx, &self.held_belief.belief, label, relation);
         next.is_possible(label) && !(matches!(label, Label::Input(..)) && self.is_opened_by(cx, next.belief))
     }
 
@@ -376,7 +377,9 @@ impl UntimedCourse {
     /// steps, and none was believed before.
     fn is_opened_by(&self, cx: &mut Ctx<'_>, next: Belief) -> bool {
         // Only concrete states are looked at; while values are unknown, the answer stays "no".
-        let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.held.belief, next) else { return false };
+        let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.held_belief.belief, next) else {
+            return false;
+        };
         let sts = cx.sts;
         let is_open = |state: &ConcreteState| sts.is_open(|var| state.values.get(var).cloned());
         if sts.composition.as_ref().is_none_or(|composition| composition.open.is_none())

@@ -81,5 +81,5 @@ pub(super) fn take_waiting(
     relation: ConformanceRelation,
 ) -> Option<CourseBelief> {
     let mut next = belief.clone();
-    next.take_back(cx, &waiting.label, waiting.given.as_ref(), relation).then_some(next)
+    next.observe_waiting(cx, &waiting.label, waiting.given.as_ref(), relation).then_some(next)
 }

@@ -196,7 +196,7 @@ impl PathLog {
             // While time passed, internal steps may have been taken.
             self.close_internally(cx, step.before);
         }
-        for ((place, last), tally) in spread(cx, std::mem::take(&mut self.nodes), step.before) {
+        for ((place, last), tally) in place_nodes(cx, std::mem::take(&mut self.nodes), step.before) {
             for (switch, target) in steps_from(cx, &place, step.label, &explaining) {
                 let mut tally = tally.clone();
                 tally.count_step(last, switch);
@@ -229,7 +229,7 @@ impl PathLog {
         if self.is_single() {
             return;
         }
-        self.nodes = spread(cx, std::mem::take(&mut self.nodes), belief);
+        self.nodes = place_nodes(cx, std::mem::take(&mut self.nodes), belief);
         self.close_internally(cx, belief);
         let mut nodes = self.nodes.iter();
         let Some(((_, last), tally)) = nodes.next() else { return };
@@ -244,7 +244,7 @@ impl PathLog {
         while let Some(node) = todo.pop() {
             let tally = self.nodes[&node].clone();
             let nodes = internal_steps(cx, &node.0).into_iter().map(|place| ((place, node.1), tally.clone()));
-            for (next, tally) in spread(cx, nodes.collect(), belief) {
+            for (next, tally) in place_nodes(cx, nodes.collect(), belief) {
                 // This ends: joining lowers what is certain and raises what is possible, to that of some path.
                 if insert(&mut self.nodes, next.clone(), &tally) {
                     todo.push(next);
@@ -301,7 +301,7 @@ fn locations(belief: &Belief) -> Option<BTreeSet<LocId>> {
 }
 
 /// Returns the nodes at the states of `belief`, or at its locations; nodes elsewhere are left out.
-fn spread(
+fn place_nodes(
     cx: &Ctx<'_>,
     nodes: BTreeMap<PathNode, PathTally>,
     belief: &Belief,

@@ -154,19 +154,19 @@ impl TimedAfter {
 /// The belief after one order of events in a model with clocks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TimedCourse {
-    pub(super) held: HeldBelief,
+    pub(super) held_belief: HeldBelief,
     time: TimeKnowledge,
 }
 
 impl TimedCourse {
     /// Makes the belief at start; instants are observed within `tolerance`.
-    pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, held: HeldBelief) -> Self {
-        let time = TimeKnowledge::new(cx, tolerance, held.belief.clone());
-        Self { held, time }
+    pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, held_belief: HeldBelief) -> Self {
+        let time = TimeKnowledge::new(cx, tolerance, held_belief.belief.clone());
+        Self { held_belief, time }
     }
 
     fn is_unspecified(&self) -> bool {
-        self.held.belief == Belief::Unspecified
+        self.held_belief.belief == Belief::Unspecified
     }
 
     /// Returns the seconds since the start, as observed.
@@ -176,7 +176,7 @@ impl TimedCourse {
 
     /// The states just after the last message.
     pub(super) fn entry_belief(&self) -> &Belief {
-        if self.is_unspecified() { &self.held.belief } else { &self.time.entry }
+        if self.is_unspecified() { &self.held_belief.belief } else { &self.time.entry }
     }
 
     /// Moves the states just after the last message to the locations that `target` gives for their own.
@@ -214,8 +214,8 @@ impl TimedCourse {
         }
         let to = cx.pool.value(Value::Real(self.time.now.clone()));
         let (next, _) = elapse(cx, &self.time, to, None, &[]);
-        self.held.add_doubts(&next);
-        self.held.belief = next.belief;
+        self.held_belief.add_doubts(&next);
+        self.held_belief.belief = next.belief;
     }
 
     /// Moves on by one label; if it is forbidden, the belief stays as it was.
@@ -250,7 +250,7 @@ impl TimedCourse {
     }
 
     /// Lets a message happen now that was given or seen at `given`, and returns whether its instant allows that.
-    pub(super) fn take_back(
+    pub(super) fn observe_waiting(
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
@@ -264,12 +264,12 @@ impl TimedCourse {
         let now = std::mem::replace(&mut self.time.now, given.clone());
         let taken = self.take_message(cx, label, relation);
         let is_possible = taken.is_some_and(|taken| {
-            self.held.add_doubts(&taken.next);
+            self.held_belief.add_doubts(&taken.next);
             match (taken.before.is_empty(), taken.next.is_unspecified(label)) {
                 // An input that comes when time cannot pass is out of the order only if something waited for it.
                 (true, _) => false,
                 (false, true) => {
-                    self.held.give_up_belief();
+                    self.held_belief.give_up_belief();
                     true
                 }
                 (false, false) if taken.next.belief.is_empty() => false,
@@ -314,11 +314,11 @@ impl TimedCourse {
         let silent = (silent >= time.since.latest).then(|| cx.pool.value(Value::Real(silent)));
         let to = cx.pool.value(Value::Real(time.now.clone()));
         let (next, _) = elapse(cx, time, to, silent.map(PassedSilence::Until), &[]);
-        self.held.add_doubts(&next);
+        self.held_belief.add_doubts(&next);
         if next.belief.is_empty() {
             return Err(self.nothing_left(cx, label));
         }
-        self.held.belief = next.belief;
+        self.held_belief.belief = next.belief;
         Ok(AllowedLabel::Allowed)
     }
 
@@ -333,7 +333,7 @@ impl TimedCourse {
         let (since, facts, named) = make_instant(cx, &self.time, earliest, latest);
         let silence = Some(PassedSilence::WithoutEnd);
         let (next, named_on_the_way) = elapse(cx, &self.time, since.at, silence, &facts);
-        self.held.add_doubts(&next);
+        self.held_belief.add_doubts(&next);
         if next.belief.is_empty() {
             return Err(self.nothing_left(cx, label));
         }
@@ -352,14 +352,14 @@ impl TimedCourse {
         let Some(taken) = self.take_message(cx, label, relation) else {
             return Ok(AllowedLabel::Unspecified);
         };
-        self.held.add_doubts(&taken.next);
+        self.held_belief.add_doubts(&taken.next);
         if taken.is_too_silent(label) {
             // It is the silence before the input that is wrong, not the input.
             let silence = Label::Delay(&self.time.now - &self.time.since.latest);
             return Err(self.nothing_left(cx, &silence));
         }
         if taken.next.is_unspecified(label) {
-            self.held.give_up_belief();
+            self.held_belief.give_up_belief();
             return Ok(AllowedLabel::Unspecified);
         }
         if taken.next.belief.is_empty() {
@@ -415,11 +415,11 @@ impl TimedCourse {
     /// Makes the belief after `label` the current one.
     fn enter_belief(&mut self, cx: &mut Ctx<'_>, label: &Label, taken: TimedAfter) {
         // Only differences of instants that clocks still hold matter: without this a long run would keep them all.
-        self.held.belief = project_instants(cx, taken.next.belief, taken.since.at);
-        self.held.close_internally(cx);
-        self.held.step_paths(cx, label, &taken.before);
+        self.held_belief.belief = project_instants(cx, taken.next.belief, taken.since.at);
+        self.held_belief.close_internally(cx);
+        self.held_belief.step_paths(cx, label, &taken.before);
         let time = &mut self.time;
-        time.entry = self.held.belief.clone();
+        time.entry = self.held_belief.belief.clone();
         time.since = taken.since;
         time.named = taken.named;
         let now = time.now.clone();

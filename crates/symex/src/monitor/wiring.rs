@@ -70,7 +70,7 @@ impl ConnectionWiring {
         Self { connections: connections.max(1), of, of_switch }
     }
 
-    /// Returns the connection of a message; `None` if it is not determined, or `label` is no message.
+    /// Returns the connection of a message; `None` if it is not determined, or `label` is not a message.
     #[must_use]
     pub fn connection_of_label(&self, label: &Label) -> Option<u32> {
         let (Label::Input(gate, args) | Label::Output(gate, args)) = label else { return None };

@@ -78,7 +78,7 @@ impl NotFinite {
         match self {
             Self::Timed => "leave out the clocks, or test with `--tester cover`",
             Self::UnknownAtStart { .. } => "give the variable a value at start",
-            Self::ObservedInput { .. } => "machines only know inputs that the tester sends",
+            Self::ObservedInput { .. } => "machines support only inputs that the tester sends",
             Self::NoInput => "a machine needs an input in its first silent state",
             Self::SeveralStarts => "let the model start with one possible sequence of outputs",
             Self::TooManyValues { .. } => "bound the field by a range or by guards",

@@ -15,7 +15,7 @@ use super::{FlattenLimits, NotFinite};
 /// Outputs in order, and the quiescent state after them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QuiescentReply {
-    pub(super) said: Vec<Label>,
+    pub(super) outputs: Vec<Label>,
     pub(super) state: ConcreteState,
 }
 
@@ -50,29 +50,29 @@ impl<'l> StateReplies<'l> {
         self.replies_along(cx, state, &mut ReactionStates::new(), 0)
     }
 
-    /// Returns the answers as [`replies_in`](Self::replies_in) does, `said` outputs after the first state of `way`.
+    /// Returns the answers as [`replies_in`](Self::replies_in) does, `outputs` outputs after the first state of `way`.
     fn replies_along(
         &mut self,
         cx: &mut Ctx<'_>,
         state: &ConcreteState,
         way: &mut ReactionStates,
-        said: usize,
+        n_outputs: usize,
     ) -> Result<Rc<[QuiescentReply]>, NotFinite> {
         if let Some(known) = self.known.get(state) {
             return Ok(Rc::clone(known));
         }
-        self.refuse_endless(cx, state, way, said)?;
-        way.push((state.clone(), said));
+        self.refuse_endless(cx, state, way, n_outputs)?;
+        way.push((state.clone(), n_outputs));
         let mut answers = BTreeSet::new();
         let reactions = self.reactions(cx, state)?;
         if reactions.is_empty() {
-            answers.insert(QuiescentReply { said: Vec::new(), state: state.clone() });
+            answers.insert(QuiescentReply { outputs: Vec::new(), state: state.clone() });
         }
         // The recursion is as deep as a reaction is long, which `refuse_endless` bounds.
         for Reaction { label, state } in reactions {
-            let rest = self.replies_along(cx, &state, way, said + usize::from(label.is_some()))?;
+            let rest = self.replies_along(cx, &state, way, n_outputs + usize::from(label.is_some()))?;
             let whole = |answer: &QuiescentReply| QuiescentReply {
-                said: label.iter().chain(&answer.said).cloned().collect(),
+                outputs: label.iter().chain(&answer.outputs).cloned().collect(),
                 state: answer.state.clone(),
             };
             answers.extend(rest.iter().map(whole));
@@ -93,13 +93,13 @@ impl<'l> StateReplies<'l> {
         cx: &Ctx<'_>,
         state: &ConcreteState,
         way: &ReactionStates,
-        said: usize,
+        n_outputs: usize,
     ) -> Result<(), NotFinite> {
         let location = || location(cx, state);
         // The same state with more outputs behind it: it can go round and send for ever. Without more
         // outputs, the round is of internal steps alone.
         match way.iter().find(|(before, _)| before == state) {
-            Some(&(_, then)) if then < said => Err(NotFinite::EndlessOutputs { location: location() }),
+            Some(&(_, then)) if then < n_outputs => Err(NotFinite::EndlessOutputs { location: location() }),
             Some(_) => Err(NotFinite::Divergence { location: location() }),
             None if way.len() >= self.limits.reactions => {
                 Err(NotFinite::TooManyReactions { location: location(), limit: self.limits.reactions })

@@ -20,7 +20,7 @@ use super::rest::remaining_conditions;
 use super::silence::{SilenceCondition, silence};
 use super::witness::TimedInput;
 use super::{
-    ArcTarget, CaseArc, CaseConfig, CaseRule, CaseState, CaseVerdict, Pruning, Sending, TestCase, Timeout,
+    ArcTarget, CaseArc, CaseConfig, CaseRule, CaseState, CaseVerdict, Pruning, SendTime, TestCase, Timeout,
     timeout, witness,
 };
 
@@ -214,7 +214,7 @@ struct ArcMaker {
     /// The facts about the time-out.
     limit: Vec<Term>,
     pruning: Pruning,
-    sending: Sending,
+    sending: SendTime,
     n_steps: usize,
 }
 

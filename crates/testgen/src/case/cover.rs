@@ -16,7 +16,7 @@ use ioxide_model::goal::{Goal, GoalKind, PathStep};
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_symex::{Ctx, ExploreLimits, StopReason, SymState, take_step, take_switch};
 
-use super::{CaseConfig, CaseError, Sending, TestCase, Waypoint, complete, generate};
+use super::{CaseConfig, CaseError, SendTime, TestCase, Waypoint, complete, generate};
 use crate::purpose::{NoPurpose, of_goal};
 
 /// The number of steps tried to extend a path to an output. Chosen by feel: a path that reaches no output within it
@@ -40,7 +40,7 @@ pub struct CaseItem {
     /// Switches, one right after the other; at least one.
     pub switches: Vec<SwitchId>,
     /// The border of the allowed time at which the inputs are sent.
-    pub sending: Sending,
+    pub sending: SendTime,
 }
 
 impl CaseItem {
@@ -48,7 +48,7 @@ impl CaseItem {
     #[must_use]
     pub fn name(&self, sts: &Sts) -> String {
         let labels: Vec<&str> = self.switches.iter().map(|&id| &*sts.switches[id].label).collect();
-        let border = if self.sending == Sending::Latest { ", latest" } else { "" };
+        let border = if self.sending == SendTime::Latest { ", latest" } else { "" };
         format!("{}{border}", labels.join(" then "))
     }
 
@@ -64,7 +64,7 @@ pub struct CoveringCase {
     /// The case.
     pub case: TestCase,
     /// The border of the allowed time at which the case sends inputs.
-    pub sending: Sending,
+    pub sending: SendTime,
     /// The items that the case covers.
     pub items: BTreeSet<CaseItem>,
 }
@@ -146,7 +146,7 @@ pub fn covering(
 fn items(cx: &Ctx<'_>, goal: CaseGoal) -> Vec<CaseItem> {
     let sts = cx.sts;
     let switches = || sts.switches.iter_enumerated().filter(|(_, switch)| !sts.is_completion(switch));
-    let soonest = |switches: Vec<SwitchId>| CaseItem { switches, sending: Sending::Soonest };
+    let soonest = |switches: Vec<SwitchId>| CaseItem { switches, sending: SendTime::Soonest };
     match goal {
         CaseGoal::Switches => switches().map(|(id, _)| soonest(vec![id])).collect(),
         CaseGoal::Pairs => switches()
@@ -161,9 +161,9 @@ fn items(cx: &Ctx<'_>, goal: CaseGoal) -> Vec<CaseItem> {
             });
             timed
                 .flat_map(|(id, switch)| {
-                    let borders: &[Sending] = match sts.kind_of(switch) {
-                        GateKind::Input => &[Sending::Soonest, Sending::Latest],
-                        _ => &[Sending::Soonest],
+                    let borders: &[SendTime] = match sts.kind_of(switch) {
+                        GateKind::Input => &[SendTime::Soonest, SendTime::Latest],
+                        _ => &[SendTime::Soonest],
                     };
                     borders.iter().map(move |&sending| CaseItem { switches: vec![id], sending })
                 })

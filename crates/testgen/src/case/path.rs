@@ -155,21 +155,21 @@ struct PathAttempt {
 }
 
 /// Searches for a path through `wanted`, the nearest attempts first.
-fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<PathStep>, PathError> {
+fn find_path(cx: &mut Ctx<'_>, waypoints: &[Waypoint]) -> Result<Vec<PathStep>, PathError> {
     let sts = cx.sts;
     // An A* search. The distance in the graph of locations ignores guards, so it is never too large, and attempts are
     // expanded in the order of their least possible length.
-    let distances = distances(sts, wanted);
-    let start = places_met(sts.initial, wanted, 0);
+    let distances = distances(sts, waypoints);
+    let start = places_met(sts.initial, waypoints, 0);
     let mut attempts = vec![PathAttempt { state: SymState::initial(cx), met: start, path: Vec::new() }];
     let mut queue = BinaryHeap::new();
     if let Some(distance) = distances.get(&(sts.initial, start)) {
         queue.push(Reverse((*distance, 0)));
     }
-    let (mut tried, mut best) = (0, furthest(&distances, wanted, sts, start));
+    let (mut tried, mut best) = (0, furthest(&distances, waypoints, sts, start));
     while let Some(Reverse((_, at))) = queue.pop() {
         let (state, met) = (attempts[at].state.clone(), attempts[at].met);
-        for hop in hops(sts, wanted, (state.loc, met)) {
+        for hop in hops(sts, waypoints, (state.loc, met)) {
             let PathHop { step, to: (target, now), is_done, .. } = hop;
             // From here no path ends well even if no guard is looked at.
             let Some(&distance) = distances.get(&(target, now)).or(is_done.then_some(&0)) else {
@@ -200,7 +200,7 @@ fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<PathStep>, Pat
 /// graph has a path that meets all of them and ends with an output.
 fn furthest(
     distances: &BTreeMap<WaypointPlace, usize>,
-    wanted: &[Waypoint],
+    waypoints: &[Waypoint],
     sts: &Sts,
     start: usize,
 ) -> usize {
@@ -211,7 +211,7 @@ fn furthest(
     let mut at = 0;
     while let Some(&(loc, met)) = seen.get(at) {
         at += 1;
-        for PathHop { to, .. } in hops(sts, wanted, (loc, met)) {
+        for PathHop { to, .. } in hops(sts, waypoints, (loc, met)) {
             if !seen.contains(&to) {
                 seen.push(to);
             }
@@ -221,9 +221,9 @@ fn furthest(
 }
 
 /// Returns the least number of steps from a location, with this many waypoints met, to the end of a path, guards aside.
-fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<WaypointPlace, usize> {
-    let nodes = sts.locations.ids().flat_map(|loc| (0..=wanted.len()).map(move |met| (loc, met)));
-    let edges: Vec<PathHop> = nodes.flat_map(|from| hops(sts, wanted, from)).collect();
+fn distances(sts: &Sts, waypoints: &[Waypoint]) -> BTreeMap<WaypointPlace, usize> {
+    let nodes = sts.locations.ids().flat_map(|loc| (0..=waypoints.len()).map(move |met| (loc, met)));
+    let edges: Vec<PathHop> = nodes.flat_map(|from| hops(sts, waypoints, from)).collect();
     let mut found: BTreeMap<WaypointPlace, usize> = BTreeMap::new();
     let mut queue: VecDeque<WaypointPlace> = VecDeque::new();
     for hop in edges.iter().filter(|hop| hop.is_done) {
@@ -256,33 +256,33 @@ struct PathHop {
 }
 
 /// The steps from a place. Silence is one only where it is the next waypoint.
-fn hops(sts: &Sts, wanted: &[Waypoint], from: WaypointPlace) -> Vec<PathHop> {
+fn hops(sts: &Sts, waypoints: &[Waypoint], from: WaypointPlace) -> Vec<PathHop> {
     let hop = |(id, switch): (SwitchId, &Switch)| {
-        let now = met_after(wanted, from.1, id, switch);
-        let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
+        let now = met_after(waypoints, from.1, id, switch);
+        let is_done = now == waypoints.len() && sts.kind_of(switch) == GateKind::Output;
         PathHop { step: PathStep::Take(id), from, to: (switch.target, now), is_done }
     };
     let mut hops: Vec<PathHop> = sts.switches_from(from.0).map(hop).collect();
-    if wanted.get(from.1) == Some(&Waypoint::Quiet) {
-        let now = places_met(from.0, wanted, from.1 + 1);
-        let is_done = now == wanted.len();
+    if waypoints.get(from.1) == Some(&Waypoint::Quiet) {
+        let now = places_met(from.0, waypoints, from.1 + 1);
+        let is_done = now == waypoints.len();
         hops.push(PathHop { step: PathStep::Quiet, from, to: (from.0, now), is_done });
     }
     hops
 }
 
 /// Returns the number of waypoints met after `switch`, if `met` of them were met before.
-fn met_after(wanted: &[Waypoint], met: usize, id: SwitchId, switch: &Switch) -> usize {
-    let taken = match wanted.get(met) {
-        Some(Waypoint::Switch(wanted)) => *wanted == id,
+fn met_after(waypoints: &[Waypoint], met: usize, id: SwitchId, switch: &Switch) -> usize {
+    let taken = match waypoints.get(met) {
+        Some(Waypoint::Switch(waypoints)) => *waypoints == id,
         Some(Waypoint::Message(gate)) => *gate == switch.gate,
         _ => false,
     };
-    places_met(switch.target, wanted, met + usize::from(taken))
+    places_met(switch.target, waypoints, met + usize::from(taken))
 }
 
 /// Returns the number of waypoints met at `loc`, if `met` of them were met before.
-fn places_met(loc: LocId, wanted: &[Waypoint], met: usize) -> usize {
+fn places_met(loc: LocId, waypoints: &[Waypoint], met: usize) -> usize {
     // A place may be named twice in a row; one visit meets both.
-    met + wanted[met..].iter().take_while(|waypoint| **waypoint == Waypoint::Place(loc)).count()
+    met + waypoints[met..].iter().take_while(|waypoint| **waypoint == Waypoint::Place(loc)).count()
 }

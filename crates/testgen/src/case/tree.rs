@@ -12,7 +12,7 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
 
-use super::{ArcTarget, CaseArc, CaseRule, CaseState, CaseStimulus, CaseVerdict, Sending, TestCase};
+use super::{ArcTarget, CaseArc, CaseRule, CaseState, CaseStimulus, CaseVerdict, SendTime, TestCase};
 use crate::conform::explicit::{AdaptiveTest, TestNode};
 
 /// The case of an adaptive test of the system of `cx`, which has no clocks.
@@ -20,7 +20,7 @@ pub fn of_adaptive_test(cx: &mut Ctx<'_>, test: &AdaptiveTest) -> TestCase {
     let tm = cx.pool.declare("TM", Sort::Real);
     let states = (1..).zip(&test.nodes).map(|(n, node)| make_state(cx, n, node)).collect();
     let (path, lints) = (Vec::new(), Vec::new());
-    TestCase { path, states, tm, timeout: None, sending: Sending::Soonest, is_timed: false, lints }
+    TestCase { path, states, tm, timeout: None, sending: SendTime::Soonest, is_timed: false, lints }
 }
 
 fn make_state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {

@@ -13,7 +13,7 @@ use ioxide_symex::Ctx;
 
 use super::corner::corners;
 use super::guard_solver::GuardSolver;
-use super::{CaseStimulus, Sending};
+use super::{CaseStimulus, SendTime};
 
 /// An input that is to be sent: its fields and its delay must satisfy the guard.
 pub(super) struct TimedInput<'f> {
@@ -28,7 +28,7 @@ pub(super) fn stimulus(
     guard_solver: &mut GuardSolver,
     facts: &[Term],
     input: &TimedInput<'_>,
-    sending: Sending,
+    sending: SendTime,
 ) -> Option<CaseStimulus> {
     let mut question = facts.to_vec();
     question.extend(cx.pool.conjuncts(input.guard));
@@ -54,7 +54,7 @@ fn at_border(
     guard_solver: &mut GuardSolver,
     question: &[Term],
     input: &TimedInput<'_>,
-    sending: Sending,
+    sending: SendTime,
 ) -> Option<Valuation> {
     let delay = input.delay;
     let zero = cx.pool.value(Value::Real(Rational::ZERO));
@@ -64,7 +64,7 @@ fn at_border(
         facts.extend([cx.pool.eq(waited, instant), cx.pool.le(zero, waited)]);
         guard_solver.values(cx, &facts)
     };
-    if let (Sending::Soonest, Some(at_once)) = (sending, at(cx, zero)) {
+    if let (SendTime::Soonest, Some(at_once)) = (sending, at(cx, zero)) {
         return Some(at_once);
     }
     let beside = cx.pool.value(Value::Real(Rational::new(1.into(), 1000.into())?));
@@ -77,8 +77,8 @@ fn at_border(
         }
     }
     let wanted = match sending {
-        Sending::Soonest => found.into_iter().min_by(|a, b| a.0.cmp(&b.0)),
-        Sending::Latest => found.into_iter().max_by(|a, b| a.0.cmp(&b.0)),
+        SendTime::Soonest => found.into_iter().min_by(|a, b| a.0.cmp(&b.0)),
+        SendTime::Latest => found.into_iter().max_by(|a, b| a.0.cmp(&b.0)),
     };
     wanted.map(|(_, values)| values)
 }

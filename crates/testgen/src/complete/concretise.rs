@@ -20,7 +20,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverAnswer;
 use ioxide_symex::Ctx;
 
-use super::react::SaidMessage;
+use super::react::OutputTerms;
 use super::rivals::{difference, has_gates_of};
 use super::{Abstraction, AnswerNames, ClassOutcome};
 use crate::data::{PickedValues, ValueRequest, pick};
@@ -181,11 +181,11 @@ impl<'a> Concretiser<'a> {
         let mut goals = Vec::new();
         for (step, place) in places.iter().enumerate() {
             let answers = &self.abstraction.answers[place.input];
-            let right = answers.answer_number(&place.outcomes[0].said).unwrap_or(0);
+            let right = answers.answer_number(&place.outcomes[0].outputs).unwrap_or(0);
             for (number, rival) in answers.all.iter().enumerate() {
                 // An answer with other messages shows without any choice of values, and one of the group of the right
                 // answer counts as right.
-                let is_like = has_gates_of(&place.outcomes[0].said, rival);
+                let is_like = has_gates_of(&place.outcomes[0].outputs, rival);
                 if is_like && answers.groups[number] != answers.groups[right] {
                     goals.push((step, number));
                 }
@@ -225,7 +225,10 @@ impl<'a> Concretiser<'a> {
                 at == step && {
                     let rival = &self.abstraction.answers[place.input].all[rival];
                     // Alike for one outcome is not distinguished: the system may have chosen that one.
-                    place.outcomes.iter().any(|outcome| is_equal(cx, &outcome.said, rival, &fields, &state))
+                    place
+                        .outcomes
+                        .iter()
+                        .any(|outcome| is_equal(cx, &outcome.outputs, rival, &fields, &state))
                 }
             };
             left.extend(open.iter().filter(same));
@@ -296,7 +299,7 @@ impl<'a> Concretiser<'a> {
                 // Different from every outcome, not only from the first: whichever the system chooses, the rival is
                 // none of them.
                 for outcome in place.outcomes {
-                    let differs = difference(cx, &outcome.said, rival);
+                    let differs = difference(cx, &outcome.outputs, rival);
                     facts.push(cx.pool.substitute(differs, &names));
                 }
             }
@@ -354,44 +357,44 @@ impl<'a> ClassWalk<'a> {
         }
     }
 
-    /// Follows the first outcome whose answer is `said`, and returns the name of that answer in the machine; `None` if
-    /// no outcome has it.
+    /// Follows the first outcome whose answer is `outputs`, and returns the name of that answer in the machine; `None`
+    /// if no outcome has it.
     pub fn follow_answer(
         &mut self,
         cx: &Ctx<'_>,
         input: usize,
         values: &[Value],
-        said: &[Label],
+        outputs: &[Label],
     ) -> Option<String> {
         let gate = self.abstraction.inputs[input].gate;
         let fields = field_values(cx, gate, values);
         let outcomes = self.abstraction.outcomes(self.state, input);
-        let is_it = |outcome: &&ClassOutcome| is_said(cx, &outcome.said, said, &fields, &self.store);
+        let is_it = |outcome: &&ClassOutcome| is_said(cx, &outcome.outputs, outputs, &fields, &self.store);
         let outcome = outcomes.iter().find(is_it)?;
-        let name = self.abstraction.answer_name(cx, input, &outcome.said, AnswerNames::Each);
+        let name = self.abstraction.answer_name(cx, input, &outcome.outputs, AnswerNames::Each);
         self.store = store_after(cx, &self.store, gate, values, outcome)?;
         self.state = outcome.target;
         Some(name)
     }
 }
 
-/// Returns whether `said` is the answer `expected` for these values; of a message with a free field only the gate
+/// Returns whether `outputs` is the answer `expected` for these values; of a message with a free field only the gate
 /// counts.
 fn is_said(
     cx: &Ctx<'_>,
-    expected: &[SaidMessage],
-    said: &[Label],
+    expected: &[OutputTerms],
+    outputs: &[Label],
     fields: &Valuation,
     store: &Valuation,
 ) -> bool {
-    let same = |(message, label): (&SaidMessage, &Label)| match label {
+    let same = |(message, label): (&OutputTerms, &Label)| match label {
         Label::Output(gate, values) if *gate == message.gate => {
             let value = |&term: &Term| cx.pool.eval(term, &(fields, store)).ok();
             message.is_loose || message.values.iter().map(value).eq(values.iter().cloned().map(Some))
         }
         _ => false,
     };
-    expected.len() == said.len() && expected.iter().zip(said).all(same)
+    expected.len() == outputs.len() && expected.iter().zip(outputs).all(same)
 }
 
 /// The values of the fields of `gate` as an assignment.
@@ -415,14 +418,14 @@ pub fn store_after(
 /// Returns whether two answers are equal for these values; of messages with free fields only the gates count.
 pub fn is_equal(
     cx: &Ctx<'_>,
-    said: &[SaidMessage],
-    other: &[SaidMessage],
+    outputs: &[OutputTerms],
+    other: &[OutputTerms],
     fields: &Valuation,
     state: &Valuation,
 ) -> bool {
     let value = |&term: &Term| cx.pool.eval(term, &(fields, state)).ok();
-    let same = |(a, b): (&SaidMessage, &SaidMessage)| {
+    let same = |(a, b): (&OutputTerms, &OutputTerms)| {
         a.is_loose || b.is_loose || a.values.iter().zip(&b.values).all(|(x, y)| value(x) == value(y))
     };
-    has_gates_of(said, other) && said.iter().zip(other).all(same)
+    has_gates_of(outputs, other) && outputs.iter().zip(other).all(same)
 }

@@ -52,7 +52,7 @@ impl NoAbstraction {
             Self::Timed => "leave out the clocks, or test with `--tester hunt`",
             Self::UnknownAtStart { .. } => "give the variable a value at start",
             Self::ObservedInput { .. } => {
-                "complete suites only know inputs that the tester sends: make it an `input`"
+                "complete suites support only inputs that the tester sends: make it an `input`"
             }
             Self::NoInput => "a complete suite needs an input where the model is silent first",
             Self::SeveralStarts => "let the model start with one possible sequence of outputs",

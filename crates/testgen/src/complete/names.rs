@@ -8,7 +8,7 @@ use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::Ctx;
 
-use super::react::SaidMessage;
+use super::react::OutputTerms;
 use super::{Abstraction, ClassStep};
 
 /// Names the classes and fixes the terms of answers.
@@ -111,9 +111,9 @@ fn fix_answers(cx: &mut Ctx<'_>, abstraction: &mut Abstraction, state: usize, in
     let mut facts = abstraction.states[state].facts.clone();
     facts.extend(cx.pool.conjuncts(abstraction.inputs[input].when));
     let ClassStep::Taken(outcomes) = &mut abstraction.steps[state][input] else { return };
-    for said in outcomes.iter_mut().flat_map(|outcome| &mut outcome.said) {
-        if !said.is_loose {
-            said.values.iter_mut().for_each(|term| *term = constant(cx, &facts, *term));
+    for outputs in outcomes.iter_mut().flat_map(|outcome| &mut outcome.outputs) {
+        if !outputs.is_loose {
+            outputs.values.iter_mut().for_each(|term| *term = constant(cx, &facts, *term));
         }
     }
 }
@@ -140,21 +140,21 @@ fn constant(cx: &mut Ctx<'_>, facts: &[Term], term: Term) -> Term {
 }
 
 /// Returns the name of an answer: its messages with terms, or silence.
-pub(super) fn answer_name(cx: &Ctx<'_>, said: &[SaidMessage]) -> String {
-    let message = |said: &SaidMessage| {
-        let gate = &cx.sts.gates[said.gate];
+pub(super) fn answer_name(cx: &Ctx<'_>, outputs: &[OutputTerms]) -> String {
+    let message = |outputs: &OutputTerms| {
+        let gate = &cx.sts.gates[outputs.gate];
         let field = |(&field, &term): (&VarId, &Term)| {
             format!("{}: {}", cx.pool.var_info(field).name, cx.pool.show(term))
         };
-        let fields: Vec<String> = gate.fields.iter().zip(&said.values).map(field).collect();
+        let fields: Vec<String> = gate.fields.iter().zip(&outputs.values).map(field).collect();
         if fields.is_empty() {
             gate.name.to_string()
         } else {
             format!("{}({})", gate.name, fields.join(", "))
         }
     };
-    match said {
+    match outputs {
         [] => SILENCE.to_owned(),
-        _ => said.iter().map(message).collect::<Vec<_>>().join(", "),
+        _ => outputs.iter().map(message).collect::<Vec<_>>().join(", "),
     }
 }

@@ -13,7 +13,7 @@ use super::NoAbstraction;
 
 /// An output in terms; a field that the system may choose is a variable of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SaidMessage {
+pub struct OutputTerms {
     /// The gate.
     pub gate: GateId,
     /// One term per field.
@@ -30,7 +30,7 @@ pub struct ReactionPath {
     /// The condition on the variables and the fields of the input under which the path is taken.
     pub when: Term,
     /// The outputs, in order.
-    pub said: Vec<SaidMessage>,
+    pub outputs: Vec<OutputTerms>,
     /// The variables afterwards, in terms over those before and the fields of the input.
     pub store: Store,
     /// The location in which the model is silent.
@@ -43,7 +43,7 @@ struct ReactionWalk {
     loc: LocId,
     facts: Vec<Term>,
     store: Store,
-    said: Vec<SaidMessage>,
+    outputs: Vec<OutputTerms>,
     switches: Vec<SwitchId>,
     /// The variables for the fields that the system chooses, each with the switch of its message.
     loose: Vec<(VarId, SwitchId)>,
@@ -68,7 +68,7 @@ pub fn paths_after(
         loc: switch.target,
         facts: cx.pool.conjuncts(switch.guard),
         store: before.after_switch(cx.pool, sts, switch, &names),
-        said: Vec::new(),
+        outputs: Vec::new(),
         switches: vec![id],
         loose: Vec::new(),
     };
@@ -91,7 +91,7 @@ pub fn paths_at_start(cx: &mut Ctx<'_>, limit: usize) -> Result<Vec<ReactionPath
         loc: sts.initial,
         facts: Vec::new(),
         store,
-        said: Vec::new(),
+        outputs: Vec::new(),
         switches: Vec::new(),
         loose: Vec::new(),
     };
@@ -155,7 +155,7 @@ impl PathSearch<'_> {
             switches: walk.switches.clone(),
             // The choice does not matter after the path, so it only has to exist.
             when: cx.pool.exists(&loose, all),
-            said: walk.said.clone(),
+            outputs: walk.outputs.clone(),
             store: walk.store.clone(),
             loc: walk.loc,
         });
@@ -182,7 +182,7 @@ impl PathSearch<'_> {
         next.loose.extend(message.loose.iter().map(|&var| (var, id)));
         if cx.sts.kind_of(switch) == GateKind::Output {
             let is_loose = !message.loose.is_empty();
-            next.said.push(SaidMessage { gate: switch.gate, values: message.values, is_loose });
+            next.outputs.push(OutputTerms { gate: switch.gate, values: message.values, is_loose });
         }
         self.extend_walk(cx, &next)
     }

@@ -102,11 +102,11 @@ fn find_start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Labe
     let undecided = || NoAbstraction::Undecided { what: "the start".into() };
     let value = |(var, term)| Some((var, cx.pool.eval(term, &nothing).ok()?));
     let values: Option<Valuation> = path.store.iter(cx.sts).map(value).collect();
-    let label = |said: &SaidMessage| {
-        let values = said.values.iter().map(|&term| cx.pool.eval(term, &nothing).ok());
-        Some(Label::Output(said.gate, values.collect::<Option<_>>()?))
+    let label = |outputs: &OutputTerms| {
+        let values = outputs.values.iter().map(|&term| cx.pool.eval(term, &nothing).ok());
+        Some(Label::Output(outputs.gate, values.collect::<Option<_>>()?))
     };
-    let preamble: Option<Vec<Label>> = path.said.iter().map(label).collect();
+    let preamble: Option<Vec<Label>> = path.outputs.iter().map(label).collect();
     let state = ConcreteState { loc: path.loc, values: values.ok_or_else(undecided)? };
     Ok((state, preamble.ok_or(NoAbstraction::SeveralStarts)?))
 }
@@ -118,6 +118,10 @@ struct ConditionBlock {
     facts: Vec<Term>,
     is_alive: bool,
 }
+
+/// Input classes of one message with the same reactions: the message, their conditions, and the reaction of every
+/// condition class.
+type ClassColumn = (GateId, Vec<Term>, Vec<ClassStep>);
 
 /// An input class while it may still be divided.
 #[derive(Clone)]
@@ -417,7 +421,7 @@ impl<'l> ClassRefiner<'l> {
             let target = self.target(cx, block, gate, &facts, path)?;
             outcomes.push(ClassOutcome {
                 switches: path.switches.clone(),
-                said: path.said.clone(),
+                outputs: path.outputs.clone(),
                 store: path.store.clone(),
                 target,
             });
@@ -550,35 +554,29 @@ impl<'l> ClassRefiner<'l> {
         was_cut
     }
 
-    /// Returns the abstraction of the classes that are reached; input classes with equal reactions are merged, unless
-    /// boundaries are to be tested.
-    fn gather_classes(
-        &self,
-        cx: &mut Ctx<'_>,
-        order: &[usize],
-        start: ConcreteState,
-        preamble: Vec<Label>,
-    ) -> Abstraction {
+    /// Returns the reaction of every condition class of `order` to one input class, with targets by their number in
+    /// `order`.
+    fn column_of(&self, order: &[usize], part: usize) -> Vec<ClassStep> {
         let number = |block: usize| order.iter().position(|&id| id == block).unwrap_or(0);
-        // A column has the reaction of every condition class to one input class, with targets by their number in
-        // `order`.
-        let column = |part: usize| -> Vec<ClassStep> {
-            let step = |&block: &usize| match self.steps.get(&(block, part)) {
-                Some(ClassStep::Taken(outcomes)) => {
-                    let moved = |to: &ClassOutcome| ClassOutcome { target: number(to.target), ..to.clone() };
-                    ClassStep::Taken(outcomes.iter().map(moved).collect())
-                }
-                Some(other) => other.clone(),
-                None => ClassStep::LeftOut(WhyLeftOut::Undecided),
-            };
-            order.iter().map(step).collect()
+        let step = |&block: &usize| match self.steps.get(&(block, part)) {
+            Some(ClassStep::Taken(outcomes)) => {
+                let moved = |to: &ClassOutcome| ClassOutcome { target: number(to.target), ..to.clone() };
+                ClassStep::Taken(outcomes.iter().map(moved).collect())
+            }
+            Some(other) => other.clone(),
+            None => ClassStep::LeftOut(WhyLeftOut::Undecided),
         };
+        order.iter().map(step).collect()
+    }
+
+    /// Returns the columns of the input classes that are taken somewhere, with the conditions of their inputs.
+    fn group_columns(&self, cx: &mut Ctx<'_>, order: &[usize]) -> Vec<ClassColumn> {
         let is_live = |part: &InputPart| part.is_alive && !part.is_idle;
         let alive = (0..self.parts.len()).filter(|&part| is_live(&self.parts[part]));
-        let mut columns: Vec<(GateId, Vec<Term>, Vec<ClassStep>)> = Vec::new();
+        let mut columns: Vec<ClassColumn> = Vec::new();
         for part in alive {
             let InputPart { gate, facts, .. } = &self.parts[part];
-            let (steps, when) = (column(part), cx.pool.and(facts.iter().copied()));
+            let (steps, when) = (self.column_of(order, part), cx.pool.and(facts.iter().copied()));
             let is_taken = |step: &ClassStep| matches!(step, ClassStep::Taken(_) | ClassStep::LeftOut(_));
             if !steps.iter().any(is_taken) {
                 continue;
@@ -591,9 +589,21 @@ impl<'l> ClassRefiner<'l> {
                 _ => columns.push((*gate, vec![when], steps)),
             }
         }
+        columns
+    }
+
+    /// Returns the abstraction of the classes that are reached; input classes with equal reactions are merged, unless
+    /// boundaries are to be tested.
+    fn gather_classes(
+        &self,
+        cx: &mut Ctx<'_>,
+        order: &[usize],
+        start: ConcreteState,
+        preamble: Vec<Label>,
+    ) -> Abstraction {
         let mut inputs = Vec::new();
         let mut steps = vec![Vec::new(); order.len()];
-        for (gate, conditions, column) in columns {
+        for (gate, conditions, column) in self.group_columns(cx, order) {
             let when = cx.pool.or(conditions);
             inputs.push(InputClass { gate, when, name: String::new() });
             steps.iter_mut().zip(column).for_each(|(row, step)| row.push(step));

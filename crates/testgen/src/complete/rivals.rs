@@ -11,7 +11,7 @@ use ioxide_model::term::Term;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_symex::Ctx;
 
-use super::react::SaidMessage;
+use super::react::OutputTerms;
 use super::refine::{ClassTruth, holds};
 use super::{Abstraction, ClassStep, names};
 
@@ -19,7 +19,7 @@ use super::{Abstraction, ClassStep, names};
 #[derive(Clone, Debug, Default)]
 pub struct ClassAnswers {
     /// The different answers, in terms.
-    pub all: Vec<Vec<SaidMessage>>,
+    pub all: Vec<Vec<OutputTerms>>,
     /// The number of the group of each answer; answers of different groups are surely different.
     pub groups: Vec<usize>,
     /// Condition classes, each with a wrong answer that may, but need not, differ from the right one there.
@@ -27,10 +27,10 @@ pub struct ClassAnswers {
 }
 
 impl ClassAnswers {
-    /// The number of the answer `said`; `None` if it is no answer to the class.
+    /// The number of the answer `outputs`; `None` if it is no answer to the class.
     #[must_use]
-    pub fn answer_number(&self, said: &[SaidMessage]) -> Option<usize> {
-        self.all.iter().position(|known| known == said)
+    pub fn answer_number(&self, outputs: &[OutputTerms]) -> Option<usize> {
+        self.all.iter().position(|known| known == outputs)
     }
 
     /// Merges the groups of two classes under the smaller number.
@@ -47,16 +47,16 @@ pub(super) fn group_answers(cx: &mut Ctx<'_>, abstraction: &Abstraction) -> Vec<
 
 fn of_class(cx: &mut Ctx<'_>, abstraction: &Abstraction, input: usize) -> ClassAnswers {
     let states = 0..abstraction.states.len();
-    let all: BTreeSet<Vec<SaidMessage>> = states
+    let all: BTreeSet<Vec<OutputTerms>> = states
         .flat_map(|state| abstraction.outcomes(state, input))
-        .map(|outcome| outcome.said.clone())
+        .map(|outcome| outcome.outputs.clone())
         .collect();
     let all: Vec<_> = all.into_iter().collect();
     let mut answers = ClassAnswers { groups: (0..all.len()).collect(), all, fragile: Vec::new() };
     for state in 0..abstraction.states.len() {
         let ClassStep::Taken(outcomes) = &abstraction.steps[state][input] else { continue };
         let right: Vec<usize> =
-            outcomes.iter().filter_map(|outcome| answers.answer_number(&outcome.said)).collect();
+            outcomes.iter().filter_map(|outcome| answers.answer_number(&outcome.outputs)).collect();
         // Whichever of several the system gives is right.
         right.windows(2).for_each(|pair| answers.join(pair[0], pair[1]));
         for &one in &right {
@@ -102,12 +102,12 @@ fn compare(
 }
 
 /// The condition under which two answers differ; messages with free fields differ by their gates only.
-pub(super) fn difference(cx: &mut Ctx<'_>, said: &[SaidMessage], other: &[SaidMessage]) -> Term {
-    if !has_gates_of(said, other) {
+pub(super) fn difference(cx: &mut Ctx<'_>, outputs: &[OutputTerms], other: &[OutputTerms]) -> Term {
+    if !has_gates_of(outputs, other) {
         return cx.pool.tt();
     }
     let mut equal = Vec::new();
-    for (a, b) in said.iter().zip(other).filter(|(a, b)| !a.is_loose && !b.is_loose) {
+    for (a, b) in outputs.iter().zip(other).filter(|(a, b)| !a.is_loose && !b.is_loose) {
         for (&x, &y) in a.values.iter().zip(&b.values) {
             equal.push(cx.pool.eq(x, y));
         }
@@ -117,13 +117,13 @@ pub(super) fn difference(cx: &mut Ctx<'_>, said: &[SaidMessage], other: &[SaidMe
 }
 
 /// Returns whether both answers have the same gates in the same order.
-pub(super) fn has_gates_of(said: &[SaidMessage], other: &[SaidMessage]) -> bool {
-    said.len() == other.len() && said.iter().zip(other).all(|(a, b)| a.gate == b.gate)
+pub(super) fn has_gates_of(outputs: &[OutputTerms], other: &[OutputTerms]) -> bool {
+    outputs.len() == other.len() && outputs.iter().zip(other).all(|(a, b)| a.gate == b.gate)
 }
 
 /// The name of a group of answers.
 pub(super) fn group_name(cx: &Ctx<'_>, answers: &ClassAnswers, group: usize) -> String {
     let members = answers.all.iter().zip(&answers.groups).filter(|(_, own)| **own == group);
-    let names: BTreeSet<String> = members.map(|(said, _)| names::answer_name(cx, said)).collect();
+    let names: BTreeSet<String> = members.map(|(outputs, _)| names::answer_name(cx, outputs)).collect();
     names.into_iter().collect::<Vec<_>>().join(" ~ ")
 }

@@ -168,7 +168,7 @@ impl fmt::Display for NoCompleteSuite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Abstraction(reason) => write!(f, "{reason}"),
-            Self::Choices => write!(f, "the model leaves the system a choice on which the rest depends"),
+            Self::Choices => write!(f, "the system may choose, and later behaviour depends on the choice"),
             Self::TooLarge { limit } => write!(f, "the suite has more than {limit} symbols"),
             Self::NoBoundedCollections { most_items } => {
                 write!(f, "its collections cannot be bounded to {most_items} elements")
@@ -341,17 +341,17 @@ fn critical_answers(
     cx: &Ctx<'_>,
     abstraction: &Abstraction,
     machine: &Mealy,
-    wanted: &BTreeSet<SwitchId>,
+    targets: &BTreeSet<SwitchId>,
 ) -> Option<Vec<OutputId>> {
-    if wanted.is_empty() {
+    if targets.is_empty() {
         return None;
     }
     let mut names = BTreeSet::new();
     for state in 0..abstraction.states.len() {
         for input in 0..abstraction.inputs.len() {
             for outcome in abstraction.outcomes(state, input) {
-                if outcome.switches.iter().any(|id| wanted.contains(id)) {
-                    names.insert(abstraction.answer_name(cx, input, &outcome.said, AnswerNames::Grouped));
+                if outcome.switches.iter().any(|id| targets.contains(id)) {
+                    names.insert(abstraction.answer_name(cx, input, &outcome.outputs, AnswerNames::Grouped));
                 }
             }
         }

@@ -74,6 +74,8 @@ pub fn unfold_collections(cx: &mut Ctx<'_>, most_items: usize) -> Option<Unfolde
     let mut unfolder = ModelUnfolder::new(cx, most_items)?;
     let start = unfolder.enter_start(cx.pool)?;
     unfolder.sts.initial = start;
+    // A place is a location with the size of every collection. Each is entered once, and only those are built to which
+    // a switch leads.
     while let Some(place) = unfolder.open.pop() {
         unfolder.add_switches(cx, &place)?;
     }
@@ -127,6 +129,7 @@ impl<'s> ModelUnfolder<'s> {
             if value.len() > self.most_items {
                 return None;
             }
+            // Slots behind the end have the default value, as in `add_case`: equal states must have equal values.
             let mut parts = parts.into_iter();
             for &var in unfolded.elements.iter().flatten() {
                 let value = parts.next().unwrap_or_else(|| pool.default_value(pool.var_info(var).sort));
@@ -162,6 +165,7 @@ impl<'s> ModelUnfolder<'s> {
         for (_, switch) in spec.switches_from(place.0) {
             let guard = cx.pool.substitute(switch.guard, &names);
             let guard = cx.pool.and(distinct.iter().copied().chain([guard]));
+            // Folding alone refutes guards about sizes, such as `xs.length() > 2`; the solver is not asked.
             if cx.pool.is_false(guard) {
                 continue;
             }
@@ -197,6 +201,8 @@ impl<'s> ModelUnfolder<'s> {
                 continue;
             }
             let members: Vec<Term> = unfolded.elements[..size].iter().map(|it| pool.var(it[0])).collect();
+            // Members of a set and keys of a map differ. The pool does not know that of single variables, so it is a
+            // fact of every guard.
             for (at, &one) in members.iter().enumerate() {
                 for &other in &members[..at] {
                     distinct.push(pool.ne(other, one));
@@ -236,6 +242,7 @@ impl<'s> ModelUnfolder<'s> {
                 }
             }
         }
+        // All larger sizes share one location. What happens there is outside of the scope, so no update matters.
         let is_beyond = sizes.iter().any(|&size| size > self.most_items);
         let target = if is_beyond { self.beyond } else { self.place(pool, (switch.target, sizes))? };
         let update = if is_beyond { Vec::new() } else { update };
@@ -272,6 +279,8 @@ fn split_cases(cx: &mut Ctx<'_>, case: UnfoldedCase) -> Option<Vec<UnfoldedCase>
         if done.len() + open.len() >= MAX_CASES {
             return None;
         }
+        // Which elements a term keeps may depend on conditions inside it, such as a filter. They are decided one by
+        // one.
         let Some(question) = find_undecided(cx.pool, case.stored.iter().copied(), &case.facts) else {
             done.push(case);
             continue;

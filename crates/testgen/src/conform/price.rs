@@ -19,7 +19,7 @@ const BACK_END_PRICE: usize = 800;
 /// Returns the price of all work in `cx` so far, the exploration of `states` product states included.
 pub(super) fn price(cx: &Ctx<'_>, states: usize) -> usize {
     let mut tally = SolverTally::default();
-    cx.solver.tally(&mut tally);
+    cx.solver.add_to_tally(&mut tally);
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let asked = count(tally.questions).saturating_mul(QUERY_PRICE);
     let innermost = tally.lines.last().map_or(0, |line| count(line.answers.total()));

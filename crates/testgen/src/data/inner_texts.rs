@@ -28,7 +28,7 @@ impl TextInside {
     }
 
     /// Replaces the text in `drawn` by one that matches, if it exists there and does not match.
-    pub(super) fn mend(&self, pool: &TermPool, rng: &mut ChaCha8Rng, drawn: &mut Valuation) {
+    pub(super) fn repair_texts(&self, pool: &TermPool, rng: &mut ChaCha8Rng, drawn: &mut Valuation) {
         let Some(whole) = drawn.get(self.field) else { return };
         let pattern = pool.pattern_info(self.pattern);
         let matches = |value: &Value| value.as_str().is_some_and(|text| pattern.matches(text));
@@ -101,7 +101,7 @@ impl TextLength {
 
     /// Cuts or lengthens the text in `drawn` to an allowed length; now and then to the least, to the most, or to any
     /// between.
-    pub(super) fn mend(&self, rng: &mut ChaCha8Rng, drawn: &mut Valuation) {
+    pub(super) fn repair_texts(&self, rng: &mut ChaCha8Rng, drawn: &mut Valuation) {
         let Some(whole) = drawn.get(self.field) else { return };
         let most = self.most.unwrap_or(usize::MAX);
         // They may come from different branches of the guard, and then contradict each other.

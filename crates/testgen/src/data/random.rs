@@ -132,10 +132,10 @@ impl<'w> ValueDraw<'w> {
         let mut drawn = self.draw_grouped(pool, rng, open, fixed);
         // Now and then as it was drawn: the pattern need not be wanted.
         if !self.inside.is_empty() && !rng.random_ratio(1, 16) {
-            self.inside.iter().for_each(|text| text.mend(pool, rng, &mut drawn));
+            self.inside.iter().for_each(|text| text.repair_texts(pool, rng, &mut drawn));
         }
         if !self.lengths.is_empty() && !rng.random_ratio(1, 16) {
-            self.lengths.iter().for_each(|length| length.mend(rng, &mut drawn));
+            self.lengths.iter().for_each(|length| length.repair_texts(rng, &mut drawn));
         }
         if rng.random_range(0..100) < self.hints.weights.onto_edges
             && let Some(&atom) = self.atoms.choose(rng)

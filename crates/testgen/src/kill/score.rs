@@ -68,7 +68,7 @@ impl KillTable {
 
     /// Returns the numbers of inputs and outputs until mutants were found, the least first.
     #[must_use]
-    pub fn found_after(&self) -> Vec<u64> {
+    pub fn messages_until_found(&self) -> Vec<u64> {
         let mut after: Vec<u64> = self.after.iter().map(|&(_, after)| after).collect();
         after.sort_unstable();
         after

@@ -18,21 +18,21 @@ const SLICE_STATES: usize = 2_000;
 pub(super) fn within_slice(
     cx: &mut Ctx<'_>,
     name: &str,
-    wanted: SwitchId,
+    target: SwitchId,
     max_depth: u32,
     left: &mut usize,
 ) -> Option<TestPurpose> {
-    let slice = relevant_switches(cx.pool, cx.sts, wanted);
+    let slice = relevant_switches(cx.pool, cx.sts, target);
     if slice.len() == cx.sts.switches.len() || *left == 0 {
         return None;
     }
     let limits = ExploreLimits { max_states: SLICE_STATES.min(*left), max_depth };
     let config = ExploreConfig { limits, only: Some(slice), ..ExploreConfig::default() };
     let start = SymState::initial(cx);
-    let found = explore_until(cx, &config, start, &mut |switch, certain| switch == wanted && certain);
+    let found = explore_until(cx, &config, start, &mut |switch, certain| switch == target && certain);
     *left = left.saturating_sub(found.stats.states);
-    let last = found.graph.edges.last().filter(|edge| edge.switch == wanted)?;
+    let last = found.graph.edges.last().filter(|edge| edge.switch == target)?;
     let mut path = PathStep::taking(&found.graph.path_to(last.from));
-    path.push(PathStep::Take(wanted));
+    path.push(PathStep::Take(target));
     TestPurpose::from_path(cx, name.to_owned(), &path).ok().filter(|purpose| purpose.doubt.is_none())
 }

@@ -251,7 +251,7 @@ fn meaning(verdict: CaseVerdict) -> &'static str {
         CaseVerdict::FailOut => "which the model does not allow, though the tolerance of the clock may",
         CaseVerdict::FailDur => "too long for the model, though the tolerance of the clock may allow it",
         CaseVerdict::IncOut => "another output than the path has",
-        CaseVerdict::IncDur => "which the model allows, but the path does not go on",
+        CaseVerdict::IncDur => "which the model allows, but the path does not continue",
         CaseVerdict::IncInputSpec => "another message from outside than the path has",
         CaseVerdict::IncInputUnspec => "a message from outside that the model does not mention",
         CaseVerdict::IncOffPath => "on the path, but the rest of the path is no longer possible",

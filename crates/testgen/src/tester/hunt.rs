@@ -233,14 +233,14 @@ impl HuntTester {
 
     /// The number of labels of all runs.
     #[must_use]
-    pub fn spent(&self) -> usize {
+    pub fn n_steps_used(&self) -> usize {
         self.spent + self.here
     }
 
     /// Adds the results of another worker.
     pub fn absorb(&mut self, other: &Self) {
         self.taken.extend(&other.taken);
-        self.spent += other.spent();
+        self.spent += other.n_steps_used();
         match (&mut self.cover, &other.cover) {
             (Some(mine), Some(theirs)) => mine.absorb(theirs),
             (None, Some(_)) => (self.set, self.cover) = (other.set.clone(), other.cover.clone()),
@@ -558,6 +558,6 @@ impl Tester for HuntTester {
         // What is left must be enough for a look: a run without one shows nothing. Where looks cost time, a run without
         // an input may have none, and then nothing would ever be spent.
         let least = if self.walk.looks_cost_time() { 2 * self.look } else { self.look };
-        self.spent().saturating_add(least) > self.config.steps
+        self.n_steps_used().saturating_add(least) > self.config.steps
     }
 }

@@ -39,12 +39,12 @@ const MAX_SILENCES: usize = 3;
 
 /// The reason why the next input of a purpose cannot be given.
 #[derive(Debug, Error)]
-enum NoWayOn {
+enum NoNextInput {
     #[error("the rest of the purpose is impossible")]
     Impossible,
-    #[error("no values lead on along the purpose")]
+    #[error("no values continue the path of the purpose")]
     NoValues,
-    #[error("no values were found that lead on along the purpose: {0}")]
+    #[error("no values were found that continue the path of the purpose: {0}")]
     NotFound(UnknownReason),
     /// Values for the current switch were found, but they make the rest impossible.
     #[error("these values leave the path of the purpose ({0})")]
@@ -370,7 +370,7 @@ impl PurposeGuided {
         let values = match decide_facts(cx, &all, &known) {
             // η can be satisfied, so the values are chosen such that it still can afterwards.
             SolverDecision::Sat => self.values(cx, id, &all),
-            SolverDecision::Unsat => Err(NoWayOn::Impossible),
+            SolverDecision::Unsat => Err(NoNextInput::Impossible),
             // Lines 13 to 22: the guard of this switch alone, then another look at η with the values that were found.
             SolverDecision::Unknown(why) => self.values(cx, id, &so_far).and_then(|values| {
                 let mut known = known;
@@ -378,7 +378,7 @@ impl PurposeGuided {
                     known.set(field, cx.pool.value(value.clone()));
                 }
                 match decide_facts(cx, &all, &known) {
-                    SolverDecision::Unsat => Err(NoWayOn::LedOff(why)),
+                    SolverDecision::Unsat => Err(NoNextInput::LedOff(why)),
                     SolverDecision::Sat | SolverDecision::Unknown(_) => Ok(values),
                 }
             }),
@@ -456,7 +456,7 @@ impl PurposeGuided {
     }
 
     /// Returns values for the fields of `id` such that `facts` are satisfiable.
-    fn values(&mut self, cx: &mut Ctx<'_>, id: SwitchId, facts: &[Term]) -> Result<Vec<Value>, NoWayOn> {
+    fn values(&mut self, cx: &mut Ctx<'_>, id: SwitchId, facts: &[Term]) -> Result<Vec<Value>, NoNextInput> {
         let facts: Vec<Term> =
             facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         let fields = self.fields(cx, id);
@@ -469,8 +469,8 @@ impl PurposeGuided {
         };
         match picked {
             PickedValues::Values(values) => Ok(values),
-            PickedValues::Impossible => Err(NoWayOn::NoValues),
-            PickedValues::Unknown(why) => Err(NoWayOn::NotFound(why)),
+            PickedValues::Impossible => Err(NoNextInput::NoValues),
+            PickedValues::Unknown(why) => Err(NoNextInput::NotFound(why)),
         }
     }
 

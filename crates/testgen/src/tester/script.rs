@@ -157,7 +157,7 @@ impl ScriptTester {
     /// Returns the move that gives an input of `gate` that the test and the specification allow.
     fn send(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, gate: GateId, when: Term) -> TesterMove {
         let mut owed = None;
-        for wish in wishes(cx, monitor, gate, when) {
+        for wish in preferred_values(cx, monitor, gate, when) {
             match wish.pick(cx, &mut self.rng, gate) {
                 PickedValues::Values(values) => {
                     return Label::message(cx.sts, gate, values)
@@ -208,7 +208,7 @@ impl ValueChoice {
 }
 
 /// Returns the conditions for values of an input of `gate`, one for every switch of the belief that takes it.
-fn wishes(cx: &mut Ctx<'_>, monitor: &Monitor, gate: GateId, when: Term) -> Vec<ValueChoice> {
+fn preferred_values(cx: &mut Ctx<'_>, monitor: &Monitor, gate: GateId, when: Term) -> Vec<ValueChoice> {
     let sts = cx.sts;
     let from = |loc| sts.switches_from(loc).filter(move |(_, switch)| switch.gate == gate);
     let mut found = Vec::new();

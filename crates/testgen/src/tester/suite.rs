@@ -56,7 +56,7 @@ enum WaitKind {
 }
 
 /// The symbol of a look.
-const LOOK: u32 = u32::MAX;
+const LOOK_SYMBOL: u32 = u32::MAX;
 
 impl LabelTests {
     /// Adds inputs to give one after the other, each followed by looks.
@@ -72,7 +72,7 @@ impl LabelTests {
         for planned in plan {
             match planned {
                 PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => self.push(input.label),
-                PlannedMove::Observe | PlannedMove::ObserveFor(_) => self.symbols.push(LOOK),
+                PlannedMove::Observe | PlannedMove::ObserveFor(_) => self.symbols.push(LOOK_SYMBOL),
             }
         }
         self.ends.push(TestEnd { at: self.symbols.len(), kind: WaitKind::Plan });
@@ -84,7 +84,7 @@ impl LabelTests {
         // A label whose number does not fit becomes a look. That takes four billion different labels.
         let id = *self.ids.entry(label).or_insert_with_key(|label| {
             labels.push(label.clone());
-            u32::try_from(labels.len() - 1).unwrap_or(LOOK)
+            u32::try_from(labels.len() - 1).unwrap_or(LOOK_SYMBOL)
         });
         self.symbols.push(id);
     }
@@ -105,7 +105,7 @@ impl LabelTests {
     fn planned_label(&self, test: usize, at: usize) -> Option<Option<&Label>> {
         let start = test.checked_sub(1).map_or(0, |before| self.ends[before].at);
         let symbols = self.symbols.get(start..self.ends.get(test)?.at)?;
-        // `LOOK` is beyond every label, so it gives `Some(None)`.
+        // `LOOK_SYMBOL` is beyond every label, so it gives `Some(None)`.
         symbols.get(at).map(|&id| self.labels.get(id as usize))
     }
 

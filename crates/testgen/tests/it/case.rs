@@ -17,11 +17,11 @@ use ioxide_smt::solver::{NoSolver, SolverDecision};
 use ioxide_symex::{Ctx, SymState, quiescence_condition, successor};
 use ioxide_testgen::case::{
     ArcTarget, CaseConfig, CaseError, CaseEvent, CaseExecution, CaseLint, CaseMoved, CaseRule, CaseState,
-    CaseVerdict, PathError, Pruning, Sending, TestCase, Timeout, complete, generate, naive, waypoints,
+    CaseVerdict, PathError, Pruning, SendTime, TestCase, Timeout, complete, generate, naive, waypoints,
 };
 
 const TOOL: CaseConfig =
-    CaseConfig { timeout: Timeout::Free, pruning: Pruning::Tool, sending: Sending::Soonest };
+    CaseConfig { timeout: Timeout::Free, pruning: Pruning::Tool, sending: SendTime::Soonest };
 const ATM_ID: i64 = 7;
 
 fn case(model: &mut Model, labels: &str, config: &CaseConfig) -> TestCase {

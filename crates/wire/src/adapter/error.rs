@@ -61,12 +61,12 @@ pub enum AdapterError {
     /// The system closed the connection.
     #[error("the system closed the connection")]
     Closed,
-    /// The system said something that is no message of the model.
+    /// The system said something that is not a message of the model.
     #[error("the system sent an unreadable message: {reason}; it wrote: {line}")]
     Unreadable {
         /// The text the system wrote, shortened if long.
         line: String,
-        /// The reason why the text is no message of the model.
+        /// The reason why the text is not a message of the model.
         reason: String,
     },
     /// The system said more than is read here; neither the system nor the tester is at fault.
@@ -78,14 +78,14 @@ pub enum AdapterError {
         reason: String,
     },
     /// A message was begun and not finished.
-    #[error("half a message: {cut}; it wrote: {line}")]
+    #[error("incomplete message: {cut}; it wrote: {line}")]
     HalfMessage {
         /// The part that arrived, shortened if long.
         line: String,
         /// The reason why the rest is missing.
         cut: MessageCut,
     },
-    /// The adapter wrote something that is no message of the protocol, or not in its turn.
+    /// The adapter wrote something that is not a message of the protocol, or not in its turn.
     #[error("the system broke the protocol: {reason}; it wrote: {line}")]
     Protocol {
         /// The text or the kind of the message, shortened if long.
@@ -100,7 +100,7 @@ pub enum AdapterError {
     #[error("cannot be written in this protocol: {0}")]
     Unwritable(#[from] UnwritableMessage),
     /// The input may have been taken or not.
-    #[error("the system does not know whether it took the input: {0}")]
+    #[error("the adapter raised an error while handling the input, which may have had an effect: {0}")]
     Unknown(String),
     /// The connection behind the adapter is of no more use.
     #[error("the system is broken: {0}")]
@@ -115,13 +115,13 @@ pub enum AdapterError {
     },
     /// The code between the tester and the system is wrong: it asks an input for what it does not have, or cannot hold
     /// a value that the model allows.
-    #[error("mistake in the adapter: {0}")]
+    #[error("the adapter made an error: {0}")]
     Mistake(String),
     /// The system answered its reset otherwise than it should, again and again, so it is not in its initial state.
     #[error("the system refused to be reset: {0}")]
     ResetRefused(Box<RefusedReset>),
     /// The system cannot go back to its initial state.
-    #[error("the system cannot be reset")]
+    #[error("the system has no reset")]
     NoReset,
     /// The wait was stopped by its [`Interrupt`](super::Interrupt).
     #[error("interrupted")]
@@ -181,7 +181,7 @@ pub enum TokenProblem {
         text: String,
     },
     /// The answer has no token in it.
-    #[error("the answer is no JSON object with the member `access_token`")]
+    #[error("the answer is not a JSON object with the member `access_token`")]
     NoToken,
     /// The answer did not come in time.
     #[error("no answer within {} ms", .0.as_millis())]
@@ -309,7 +309,7 @@ impl AdapterError {
         match self {
             Self::Protocol { line, reason } => Self::Unreadable { line, reason },
             Self::HalfMessage { line, cut } => {
-                Self::Unreadable { line, reason: format!("half a message: {cut}") }
+                Self::Unreadable { line, reason: format!("incomplete message: {cut}") }
             }
             other => other,
         }
@@ -374,7 +374,7 @@ impl fmt::Display for RefusedReset {
             ResetMismatch::Unmet(reason) => write!(out, ", which is not the answer expected: {reason}")?,
             ResetMismatch::ReadsLikeError => write!(
                 out,
-                ", which looks like an error; if it is the right reply, write `{{ send = \"...\", expect = '...' }}`"
+                ", which looks like an error; if this reply is right,  write `{{ send = \"...\", expect = '...' }}`"
             )?,
         }
         match tries {

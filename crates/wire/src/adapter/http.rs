@@ -50,7 +50,7 @@ use crate::codec::http::capture::CapturedValues;
 use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart, StreamKind};
 use crate::codec::http::secrets::add_request_secrets;
 use crate::codec::http::{HttpCodec, HttpConfig, ON_CONNECT, OutgoingRequest, Url, is_refusal, is_secret};
-use crate::codec::unsolicited::{UnsolicitedFate, UnsolicitedRules};
+use crate::codec::unsolicited::{UnsolicitedRules, UnsolicitedTreatment};
 use crate::codec::{BadProtocol, Undecodable, UnwritableMessage};
 
 /// Requests that may be unanswered at the same time. Chosen by feel: every one is a connection.
@@ -235,7 +235,9 @@ impl HttpAdapter {
     /// Writes a request; over a new connection if the old one turns out to be closed.
     fn send_request(&mut self, request: &HttpRequest, input: Option<&str>) -> Result<(), AdapterError> {
         if self.asked.len() >= MAX_UNANSWERED {
-            return Err(AdapterError::Refused(format!("{MAX_UNANSWERED} requests are unanswered")));
+            return Err(AdapterError::Refused(format!(
+                "{MAX_UNANSWERED} requests are still waiting for a reply"
+            )));
         }
         self.note_request(request);
         let bytes = request.to_bytes(&self.host);
@@ -247,10 +249,11 @@ impl HttpAdapter {
         if let Err(error) = link.write(&bytes) {
             // A new connection that takes nothing is no matter of timing.
             if !link.was_used() {
-                return Err(ended_error(&format!("it takes no more input ({error})")));
+                return Err(ended_error(&format!("it does not accept input any more ({error})")));
             }
             link = self.connect()?;
-            link.write(&bytes).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
+            link.write(&bytes)
+                .map_err(|error| ended_error(&format!("it does not accept input any more ({error})")))?;
         }
         self.lane = self.lane.wrapping_add(1);
         self.journal.add_request(self.lane, input, request);
@@ -374,11 +377,12 @@ impl HttpAdapter {
         let to = self.streams[at].input.as_deref();
         let is_ignored = self.ignored_events.iter().any(|reader| reader.fits_event(response, to));
         let text = String::from_utf8_lossy(&response.body).trim_end().to_owned();
-        let fate = self.rules.fate(text.as_bytes()).or(is_ignored.then_some(UnsolicitedFate::Ignored));
+        let fate =
+            self.rules.treatment_of(text.as_bytes()).or(is_ignored.then_some(UnsolicitedTreatment::Ignored));
         let answer = match fate {
             None => return false,
             // Only a WebSocket can be answered; a system that takes no answer is ending, which the next read shows.
-            Some(UnsolicitedFate::Answered(answer)) if self.streams[at].is_websocket() => {
+            Some(UnsolicitedTreatment::Answered(answer)) if self.streams[at].is_websocket() => {
                 self.streams[at].send(&answer).is_ok().then_some(answer)
             }
             Some(_) => None,
@@ -399,7 +403,9 @@ impl HttpAdapter {
             return Err(UnwritableMessage::NoOpenWebSocket(input.to_owned()).into());
         };
         let lane = stream.lane();
-        stream.send(text).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
+        stream
+            .send(text)
+            .map_err(|error| ended_error(&format!("it does not accept input any more ({error})")))?;
         self.add_log_line(format!("> [{input}] {text}"));
         Ok(SentInput { lane, ..SentInput::default() })
     }
@@ -424,7 +430,8 @@ impl HttpAdapter {
         let connected = self.connect();
         let mut link = connected.map_err(|_| ended_error("it accepts no connections any more"))?;
         let Some(bytes) = self.asked[at].take_request() else { return Ok(false) };
-        link.write(&bytes).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
+        link.write(&bytes)
+            .map_err(|error| ended_error(&format!("it does not accept input any more ({error})")))?;
         self.asked[at].go_on(link);
         Ok(true)
     }
@@ -466,7 +473,8 @@ impl HttpAdapter {
         let connected = self.connect();
         let mut link = connected.map_err(|_| ended_error("it accepts no connections any more"))?;
         let bytes = request.to_bytes(&self.host);
-        link.write(&bytes).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
+        link.write(&bytes)
+            .map_err(|error| ended_error(&format!("it does not accept input any more ({error})")))?;
         let (lane, input) = (self.asked[at].lane(), self.asked[at].input().map(str::to_owned));
         self.add_log_line(format!("< {}", response.summary_line()));
         self.note_request(&request);
@@ -528,7 +536,9 @@ impl HttpAdapter {
     /// Fails if the system takes no connections any more: that is not silence.
     fn is_there(&mut self) -> Result<(), AdapterError> {
         let link = self.link().map_err(|error| match error {
-            AdapterError::Start { reason, .. } => ended_error(&format!("it takes no connections ({reason})")),
+            AdapterError::Start { reason, .. } => {
+                ended_error(&format!("it does not accept connections ({reason})"))
+            }
             other => other,
         })?;
         self.idle.push(link);
@@ -583,7 +593,9 @@ impl HttpAdapter {
         let mut response = self.answer_to_reset()?;
         let is_opened = response.stream == Some(StreamKind::WebSocket);
         if let (true, Some(text), Some(stream)) = (is_opened, &step.send, self.streams.last_mut()) {
-            stream.send(text).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
+            stream
+                .send(text)
+                .map_err(|error| ended_error(&format!("it does not accept input any more ({error})")))?;
             response = self.answer_to_reset()?;
         }
         let mismatch = match self.step_answers[number].mismatch(&response) {
@@ -689,7 +701,7 @@ impl Adapter for HttpAdapter {
     }
 
     /// A request must be answered: it is given all the time it may take, however short silence is elsewhere. A message
-    /// that has begun is given even more: half a message is no silence.
+    /// that has begun is given even more: an incomplete message is not silence.
     fn awaits(&self, patience: Duration) -> Duration {
         let patience = self.beginning_awaited(patience);
         if self.has_begun() { patience.max(self.limits.total) } else { patience }

@@ -45,7 +45,7 @@ pub struct ManagedAdapter {
     // Before the server, so that it is dropped first.
     inner: Option<Box<dyn Adapter>>,
     server: Option<SystemServer>,
-    make: MakeAdapter,
+    make_adapter: MakeAdapter,
     renewal: SystemRenewal,
     environment: Vec<(String, String)>,
     limit: Duration,
@@ -66,7 +66,7 @@ pub struct ManagedAdapter {
 const CONNECT_RETRY_PAUSE: Duration = Duration::from_millis(10);
 
 impl ManagedAdapter {
-    /// The system that `make` connects to, reached now.
+    /// Starts the server, if there is one, and connects; `make_adapter` makes the adapter of the connection.
     ///
     /// # Errors
     /// If it cannot be reached.
@@ -74,7 +74,7 @@ impl ManagedAdapter {
         server: Option<SystemServer>,
         renewal: SystemRenewal,
         connection: &RemoteConnection,
-        make: MakeAdapter,
+        make_adapter: MakeAdapter,
     ) -> Result<Self, AdapterError> {
         let (environment, limit) = (connection.environment.clone(), connection.limit);
         let (interrupt, reach) = (connection.interrupt, connection.reach);
@@ -82,7 +82,7 @@ impl ManagedAdapter {
         let mut managed = Self {
             inner,
             server,
-            make,
+            make_adapter,
             renewal,
             environment,
             limit,
@@ -129,7 +129,7 @@ impl ManagedAdapter {
     /// Connects, unless there is a connection.
     fn connect(&mut self) -> Result<(), AdapterError> {
         if self.inner.is_none() {
-            self.inner = Some((self.make)()?);
+            self.inner = Some((self.make_adapter)()?);
         }
         Ok(())
     }

@@ -123,12 +123,12 @@ impl Dictionary {
         match translate_label(&self.sut, &self.spec, label, is_seen) {
             Some(Ok(label)) => Ok(label),
             Some(Err(error)) => Err(unknown(error.to_string())),
-            None => Err(unknown("this is no message".into())),
+            None => Err(unknown("this is not a message".into())),
         }
     }
 }
 
-/// Returns `label` of `from` as a label of `to`; `None` if it is no message.
+/// Returns `label` of `from` as a label of `to`; `None` if it is not a message.
 fn translate_label(
     from: &Model,
     to: &Model,

@@ -83,9 +83,9 @@ impl ListenAddress {
 
     /// Returns the number of sockets there that do not listen: the remaining connections of a server that has ended.
     /// Zero where the tables of the kernel do not tell.
-    pub(super) fn lingering(&self) -> usize {
+    pub(super) fn count_lingering_sockets(&self) -> usize {
         match self {
-            Self::Tcp(address) => lingering(address),
+            Self::Tcp(address) => count_lingering_sockets(address),
             Self::Udp(_) | Self::Unix(_) => 0,
         }
     }
@@ -152,7 +152,7 @@ fn is_here(address: &str) -> bool {
 
 /// Returns the number of TCP sockets at `address` that do not listen: the remaining connections of a server that has
 /// ended. Zero where the tables of the kernel do not tell.
-fn lingering(address: &str) -> usize {
+fn count_lingering_sockets(address: &str) -> usize {
     let Some((entries, places)) = local_ports(address, &TCP_TABLES) else { return 0 };
     let lingers = |entry: &&PortTableLine| {
         entry.state != LISTENING && places.iter().any(|place| occupies_place(entry, *place))
@@ -244,7 +244,7 @@ mod tests {
             Err(std::io::ErrorKind::WouldBlock)
         );
         drop(listener);
-        assert_eq!((port_state(&address), lingering(&address)), (PortState::Closed, 0));
+        assert_eq!((port_state(&address), count_lingering_sockets(&address)), (PortState::Closed, 0));
     }
 
     #[cfg(target_os = "linux")]

@@ -629,7 +629,10 @@ pub(super) fn hear_hello(wire: &mut ProtocolWire, limit: Duration) -> Result<Hel
         None => return Err(AdapterError::Late { awaited: AwaitedPart::Hello, limit }),
     };
     if hello.protocol != VERSION {
-        let reason = format!("it speaks version {}, this tool speaks version {VERSION}", hello.protocol);
+        let reason = format!(
+            "it uses version {} of the protocol, this program uses version {VERSION}",
+            hello.protocol
+        );
         return Err(AdapterError::Protocol { line: "hello".into(), reason });
     }
     Ok(hello)

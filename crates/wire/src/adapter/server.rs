@@ -208,7 +208,7 @@ impl SystemServer {
 
     /// Returns whether the kernel still holds closed connections of the last process.
     fn lingers(&self) -> bool {
-        self.address().is_some_and(|address| address.lingering() > 0)
+        self.address().is_some_and(|address| address.count_lingering_sockets() > 0)
     }
 
     /// Waits until the connections of the server before are forgotten.

@@ -587,7 +587,7 @@ impl Adapter for SeveralAdapter {
         }
         Err(AdapterError::Protocol {
             line: "advanced".into(),
-            reason: "something is always due, nothing comes, and time does not pass".into(),
+            reason: "a message is always due, but none arrives and the virtual time does not advance".into(),
         })
     }
 

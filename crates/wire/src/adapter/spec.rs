@@ -95,7 +95,7 @@ pub enum BadSpec {
     #[error("`{0}:` names nothing")]
     Empty(String),
     /// The address has no port.
-    #[error("`{0}` is no address; write HOST:PORT")]
+    #[error("`{0}` is not an address; write HOST:PORT")]
     BadAddress(String),
 }
 

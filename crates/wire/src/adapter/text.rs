@@ -37,7 +37,7 @@ use super::{
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
 use crate::codec::layout::{hex, unhex};
 use crate::codec::text::{FrameJoining, TextCodec, TextConfig};
-use crate::codec::unsolicited::{UnsolicitedConfig, UnsolicitedFate, UnsolicitedRules};
+use crate::codec::unsolicited::{UnsolicitedConfig, UnsolicitedRules, UnsolicitedTreatment};
 use crate::codec::{BadProtocol, UnwritableMessage};
 
 /// Between the end of its frames and the end of a process. Chosen by feel: a process that dies closes its output a
@@ -297,7 +297,9 @@ impl TextAdapter {
         }
         let writer = &mut self.live()?.writer;
         let written = writer.write_all(bytes).and_then(|()| writer.flush());
-        written.map_err(|error| AdapterError::Ended { status: format!("it takes no more input ({error})") })
+        written.map_err(|error| AdapterError::Ended {
+            status: format!("it does not accept input any more ({error})"),
+        })
     }
 
     /// Writes bytes as a frame.
@@ -354,12 +356,12 @@ impl TextAdapter {
 
     /// Ignores or answers a message that the model does not see; returns false for every other message.
     fn take_unsolicited_message(&mut self, bytes: &[u8]) -> Result<bool, AdapterError> {
-        let Some(fate) = self.rules.fate(bytes) else { return Ok(false) };
+        let Some(fate) = self.rules.treatment_of(bytes) else { return Ok(false) };
         let (written, answer) = match fate {
-            UnsolicitedFate::Ignored => (Ok(()), None),
-            UnsolicitedFate::Answered(text) => (self.write(&self.append_end_mark(&text)), Some(text)),
-            UnsolicitedFate::AnsweredBytes(bytes) => (self.write_bytes(&bytes), Some(hex(&bytes))),
-            UnsolicitedFate::Unanswerable(unfit) => {
+            UnsolicitedTreatment::Ignored => (Ok(()), None),
+            UnsolicitedTreatment::Answered(text) => (self.write(&self.append_end_mark(&text)), Some(text)),
+            UnsolicitedTreatment::AnsweredBytes(bytes) => (self.write_bytes(&bytes), Some(hex(&bytes))),
+            UnsolicitedTreatment::Unanswerable(unfit) => {
                 let message = cut(&self.codec.bytes_text(bytes), 200);
                 return Err(AdapterError::Mistake(format!("`answer` to {message}: {unfit}")));
             }
@@ -409,7 +411,7 @@ impl TextAdapter {
             AdapterError::HalfMessage { line, cut } => {
                 // Half a message is no matter of the connection: the system said something that nobody can read.
                 let status = self.status(EXIT_GRACE).map(|status| format!(" ({status})"));
-                let reason = format!("half a message: {cut}{}", status.unwrap_or_default());
+                let reason = format!("incomplete message: {cut}{}", status.unwrap_or_default());
                 AdapterError::Unreadable { line, reason }
             }
             error => error.of_system(),
@@ -649,7 +651,7 @@ impl Adapter for TextAdapter {
         (is_cold && !self.link.is_error_stream()).then_some(self.limit)
     }
 
-    /// A message that has begun is given its time: half a message is no silence.
+    /// A message that has begun is given its time: an incomplete message is not silence.
     fn awaits(&self, patience: Duration) -> Duration {
         let has_begun = self.live.as_ref().is_some_and(|live| live.messages.has_begun());
         if has_begun { patience.max(self.limits.total) } else { patience }

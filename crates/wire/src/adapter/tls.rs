@@ -288,8 +288,8 @@ pub(super) enum HandshakeError {
     /// The time limit is over, or the wait was interrupted.
     #[error("the handshake takes too long")]
     TimedOut,
-    /// The name of the system is no name of a host.
-    #[error("`{0}` is no name of a host; give the name in the certificate as `name`")]
+    /// The name of the system is not a host name.
+    #[error("`{0}` is not a host name; give the name in the certificate as `name`")]
     Name(String),
     /// The handshake failed.
     #[error("{}", describe_io(.0))]

@@ -112,7 +112,7 @@ fn connect_socket(place: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 fn unreachable_error(address: &str) -> AdapterError {
-    AdapterError::Broken(format!("nobody listens at udp:{address} any more"))
+    AdapterError::Broken(format!("no server listens at udp:{address} any more"))
 }
 
 /// A datagram with the instant of its arrival.

@@ -47,7 +47,9 @@ impl ProtocolWire {
         let mut line = message.to_line();
         line.push('\n');
         let written = self.writer.write_all(line.as_bytes()).and_then(|()| self.writer.flush());
-        written.map_err(|error| AdapterError::Ended { status: format!("it takes no more input ({error})") })
+        written.map_err(|error| AdapterError::Ended {
+            status: format!("it does not accept input any more ({error})"),
+        })
     }
 
     /// Returns the next message other than a log, or `None` at `deadline`; an error message and a goodbye are errors.

@@ -41,7 +41,7 @@ pub enum FieldMisfit {
     /// A string stands in the place of a number.
     #[error("a string is written as `text` or `hex`")]
     StringAsNumber,
-    /// A value that is no string stands in the place of bytes.
+    /// A value that is not a string stands in the place of bytes.
     #[error("only a string is written as text or hex, and it is {0}")]
     BytesOfNoString(String),
     /// A sort without numbers stands in the place of a number.
@@ -59,10 +59,10 @@ pub enum ValueUnfit {
     #[error("is too large: {0}")]
     TooLarge(String),
     /// A string is not hexadecimal digits.
-    #[error("is no even number of hexadecimal digits: {0:?}")]
+    #[error("is not an even number of hexadecimal digits: {0:?}")]
     NotHexadecimal(String),
     /// A value of another sort.
-    #[error("cannot be written so")]
+    #[error("cannot be written in this layout")]
     OtherSort,
 }
 
@@ -73,7 +73,7 @@ enum UnreadField {
     Nothing,
     #[error("expected {sort}, found {found}")]
     NoValue { sort: String, found: i128 },
-    #[error("cannot be read so")]
+    #[error("cannot be read from this layout")]
     OtherSort,
 }
 
@@ -272,7 +272,7 @@ fn read_label(
         let read = found.and_then(|(datum, shape)| read_value(model, info.sort, datum, shape));
         values.push(read.map_err(|problem| format!("`{name}.{}`: {problem}", info.name))?);
     }
-    Label::message(&model.sts, id, values).ok_or_else(|| format!("`{name}` is no message").into())
+    Label::message(&model.sts, id, values).ok_or_else(|| format!("`{name}` is not a message").into())
 }
 
 /// Returns the value of `sort` that was found in its place.

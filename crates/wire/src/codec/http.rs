@@ -197,12 +197,12 @@ impl HttpCodec {
         let statuses = self.outputs.iter().flat_map(|(_, answer)| answer.statuses_to(to));
         let statuses: Vec<String> = statuses.collect::<BTreeSet<String>>().into_iter().collect();
         match (reasons.is_empty(), to) {
-            (false, _) => Err(format!("no output fits this answer; {}", reasons.join("; ")).into()),
+            (false, _) => Err(format!("this reply matches no output; {}", reasons.join("; ")).into()),
             (true, Some(to)) if !statuses.is_empty() => {
                 let known = statuses.join(", ");
-                Err(format!("no output fits this answer; to `{to}` the status is one of {known}").into())
+                Err(format!("this reply matches no output; to `{to}` the status is one of {known}").into())
             }
-            (true, _) => Err("no output fits this answer".into()),
+            (true, _) => Err("this reply matches no output".into()),
         }
     }
 

@@ -64,8 +64,8 @@ pub enum BadJsonForm {
     /// An untagged case has not just one field, or a record for any JSON has not just one string.
     #[error("`{0}` must have one field{1}")]
     NotOneField(String, &'static str),
-    /// The text of a case is no JSON.
-    #[error("`{0}` is written as `{1}`, which is no JSON")]
+    /// The text of a case is not JSON.
+    #[error("`{0}` is written as `{1}`, which is not JSON")]
     NoJson(String, String),
 }
 

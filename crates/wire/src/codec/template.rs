@@ -16,7 +16,7 @@ use super::{ProtocolProblem, UnwritableMessage, is_seen};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadTemplate {
     /// A part has a name that no template can use.
-    #[error("part `{0}`: this is no name")]
+    #[error("part `{0}`: this is not a name")]
     PartName(String),
     /// The template of a part is wrong.
     #[error("part `{name}`: {problem}")]
@@ -32,9 +32,9 @@ pub enum BadTemplate {
     /// A brace opens or closes nothing.
     #[error("a brace alone; write `{{{{` or `}}}}` for one")]
     LoneBrace,
-    /// Braces around something that is no name, such as those of JSON.
+    /// Braces around something that is not a name, such as those of JSON.
     #[error(
-        "`{{{0}}}` is no field; write `{{{{` and `}}}}` for braces that stand for themselves, as those of JSON"
+        "`{{{0}}}` is not a field; write `{{{{` and `}}}}` for braces that stand for themselves, as those of JSON"
     )]
     NoField(String),
     /// A length has no name.

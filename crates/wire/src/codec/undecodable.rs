@@ -1,4 +1,4 @@
-//! The reasons why the output of a system is no message.
+//! The reasons why the output of a system is not a message.
 
 use thiserror::Error;
 
@@ -7,10 +7,10 @@ use ioxide_record::value::{CodecError, JsonProblem};
 
 use super::encoding::BadEncoding;
 
-/// The reason why the output of a system is no message of the model.
+/// The reason why the output of a system is not a message of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Undecodable {
-    /// The text is no message, for this reason.
+    /// The text is not a message, for this reason.
     #[error("{0}")]
     Wrong(String),
     /// The text is larger than a limit, so it is not known whether it is a message; this is no fault of the system.

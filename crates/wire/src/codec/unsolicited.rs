@@ -72,7 +72,7 @@ pub enum BadRule {
 
 /// The treatment of an unsolicited message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UnsolicitedFate {
+pub enum UnsolicitedTreatment {
     /// Nothing.
     Ignored,
     /// It is answered by this text.
@@ -136,7 +136,7 @@ impl UnsolicitedRules {
 
     /// Returns what is done with a message if the model does not see it; `None` if the model sees it.
     #[must_use]
-    pub fn fate(&self, bytes: &[u8]) -> Option<UnsolicitedFate> {
+    pub fn treatment_of(&self, bytes: &[u8]) -> Option<UnsolicitedTreatment> {
         // Answers go before what is ignored: a heartbeat that must be answered may also fit a broad pattern such as
         // `INFO .*`, and the system ends the connection if nobody answers it.
         let answered = self.answer.iter().find_map(|rule| rule.answer_to(bytes));
@@ -144,7 +144,7 @@ impl UnsolicitedRules {
             self.ignore
                 .iter()
                 .any(|pattern| pattern.matches_message(bytes))
-                .then_some(UnsolicitedFate::Ignored)
+                .then_some(UnsolicitedTreatment::Ignored)
         })
     }
 }
@@ -197,7 +197,7 @@ impl PreparedAnswer {
     }
 
     /// Returns the answer to a message; `None` if the rule is not for it.
-    fn answer_to(&self, bytes: &[u8]) -> Option<UnsolicitedFate> {
+    fn answer_to(&self, bytes: &[u8]) -> Option<UnsolicitedTreatment> {
         match self {
             Self::Text(pattern, pieces) => {
                 let groups = pattern.captures(std::str::from_utf8(bytes).ok()?)?;
@@ -210,7 +210,7 @@ impl PreparedAnswer {
                     AnswerPiece::Number(number) => group(groups.get(*number)),
                     AnswerPiece::Name(name) => group(groups.name(name)),
                 };
-                Some(UnsolicitedFate::Answered(pieces.iter().map(piece).collect()))
+                Some(UnsolicitedTreatment::Answered(pieces.iter().map(piece).collect()))
             }
             Self::Layout(pattern, answer) => {
                 let found = pattern.decode(bytes).ok()?;
@@ -219,8 +219,8 @@ impl PreparedAnswer {
                     answer.fields().filter_map(|(name, _)| value(name)).collect();
                 // The forms agree, see `new`; a value can still be too large for its place in the answer.
                 Some(match answer.encode(&fields) {
-                    Ok(bytes) => UnsolicitedFate::AnsweredBytes(bytes),
-                    Err(unfit) => UnsolicitedFate::Unanswerable(unfit),
+                    Ok(bytes) => UnsolicitedTreatment::AnsweredBytes(bytes),
+                    Err(unfit) => UnsolicitedTreatment::Unanswerable(unfit),
                 })
             }
         }
@@ -296,12 +296,12 @@ mod tests {
             &[("PING(?: (?P<token>.*))?", "PONG {token}{{}}"), ("(A)(B)", "{2}{1}{0}")],
         );
         let rules = rules.expect("rules");
-        assert_eq!(rules.fate(b"INFO {}"), Some(UnsolicitedFate::Ignored));
-        assert_eq!(rules.fate(b"+INFO {}"), None, "the model sees what only contains the pattern");
-        assert_eq!(rules.fate(b"PING x"), Some(UnsolicitedFate::Answered("PONG x{}".into())));
-        assert_eq!(rules.fate(b"PING"), Some(UnsolicitedFate::Answered("PONG {}".into())));
-        assert_eq!(rules.fate(b"AB"), Some(UnsolicitedFate::Answered("BAAB".into())));
-        assert_eq!(rules.fate(&[0xff]), None);
+        assert_eq!(rules.treatment_of(b"INFO {}"), Some(UnsolicitedTreatment::Ignored));
+        assert_eq!(rules.treatment_of(b"+INFO {}"), None, "the model sees what only contains the pattern");
+        assert_eq!(rules.treatment_of(b"PING x"), Some(UnsolicitedTreatment::Answered("PONG x{}".into())));
+        assert_eq!(rules.treatment_of(b"PING"), Some(UnsolicitedTreatment::Answered("PONG {}".into())));
+        assert_eq!(rules.treatment_of(b"AB"), Some(UnsolicitedTreatment::Answered("BAAB".into())));
+        assert_eq!(rules.treatment_of(&[0xff]), None);
     }
 
     #[test]
@@ -327,9 +327,12 @@ mod tests {
         };
         let rules = UnsolicitedRules::new(&config).expect("rules");
         let publish = [0x32, 6, 1, b'a', 0x12, 0x34, 0xff, 0xfe];
-        assert_eq!(rules.fate(&publish), Some(UnsolicitedFate::AnsweredBytes(vec![0x40, 0x02, 0x12, 0x34])));
-        assert_eq!(rules.fate(&publish[..7]), None, "its length is wrong");
-        assert_eq!(rules.fate(&[0xd0, 0]), Some(UnsolicitedFate::Ignored));
+        assert_eq!(
+            rules.treatment_of(&publish),
+            Some(UnsolicitedTreatment::AnsweredBytes(vec![0x40, 0x02, 0x12, 0x34]))
+        );
+        assert_eq!(rules.treatment_of(&publish[..7]), None, "its length is wrong");
+        assert_eq!(rules.treatment_of(&[0xd0, 0]), Some(UnsolicitedTreatment::Ignored));
         let wrong = AnswerRule::Layout { pattern: layout("0x01, text id"), answer: answer.clone() };
         let wrong = UnsolicitedConfig { ignore: Vec::new(), answer: vec![wrong] };
         assert!(matches!(UnsolicitedRules::new(&wrong), Err((_, 0, BadRule::OtherShape(_)))));

@@ -8,7 +8,7 @@ use super::layout::LayoutUnfit;
 /// The reason why an input cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnwritableMessage {
-    /// The label is no input.
+    /// The label is not an input.
     #[error("only inputs can be sent")]
     NotAnInput,
     /// The input is not described.
@@ -19,7 +19,7 @@ pub enum UnwritableMessage {
         /// The message.
         name: String,
     },
-    /// A template asks for a field of a label that is no message.
+    /// A template asks for a field of a label that is not a message.
     #[error("only messages have fields")]
     Fieldless,
     /// A template asks for a field that the message does not have.
@@ -70,7 +70,7 @@ pub enum UnwritableMessage {
     #[error("something in its {0} was not captured yet")]
     Uncaptured(&'static str),
     /// A value stands for a method and is none.
-    #[error("{0:?} is no method")]
+    #[error("{0:?} is not a method")]
     Method(String),
     /// A value contains characters that a header cannot hold.
     #[error("{0:?} cannot be in a header")]

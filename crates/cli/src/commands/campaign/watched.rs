@@ -84,7 +84,7 @@ pub fn progress_line(tally: &CampaignTally, before: u64, count: u64, elapsed: Du
     let left = (tally.open + tally.running) as f64 / rate.max(1e-9);
     let left = if now > 0 { format!("{left:.0} s left") } else { "time left unknown".to_owned() };
     format!(
-        "{} of {count} units done, {} running, {} failed, {} retried, {rate:.1} units/s, {left}",
-        tally.done, tally.running, tally.aside, tally.retried
+        "{} of {count} units done, {} running, {} quarantined, {} retried, {rate:.1} units/s, {left}",
+        tally.done, tally.running, tally.quarantined, tally.retried
     )
 }

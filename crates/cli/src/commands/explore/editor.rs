@@ -34,7 +34,7 @@ pub struct FileEditor {
 }
 
 impl FileEditor {
-    /// Returns the editor of the file called `name`; `None` if it is no regular file, such as stdin.
+    /// Returns the editor of the file called `name`; `None` if it is not a regular file, such as stdin.
     pub fn new(name: &str, settings: Vec<String>, sut: Option<Arc<SystemUnderTest>>) -> Option<Self> {
         let path = fs::canonicalize(name).ok().filter(|path| name != "-" && path.is_file())?;
         let (runs, solver) = (Vec::new(), SolverArgs::default());
@@ -77,7 +77,7 @@ impl ModelEditor for FileEditor {
             .map_err(|error| FileError(format!("cannot write `{}`: {error}", self.name)))
     }
     fn has_runs(&self) -> bool {
-        !self.runs.is_empty() && self.name.ends_with(".iox")
+        !self.runs.is_empty() && ioxide_lang::is_iox(&self.name)
     }
 
     fn find_repairs(&self, text: &str) -> Result<Vec<TextRepair>, NoRepair> {

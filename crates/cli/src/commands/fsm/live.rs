@@ -98,7 +98,7 @@ impl<'a> LiveSystem<'a> {
         halt: &'a Halt,
     ) -> Result<Self, CliError> {
         let label = |name: &String| {
-            let unknown = || format!("input `{name}` of the machine is no message of the model");
+            let unknown = || format!("input `{name}` of the machine is not a message of the model");
             messages.inputs.get(name).cloned().ok_or_else(|| CliError::new(ExitStatus::Model, unknown()))
         };
         let labels = names.inputs.iter().map(label).collect::<Result<_, _>>()?;

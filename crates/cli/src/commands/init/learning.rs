@@ -180,17 +180,17 @@ fn solver_arguments() -> SolverArgs {
 
 impl LearnedService {
     /// Adds what a campaign showed.
-    fn add(&mut self, made: &Translation, campaign: &LearningCampaign, taken: &BTreeMap<String, u64>) {
+    fn add(&mut self, translation: &Translation, campaign: &LearningCampaign, taken: &BTreeMap<String, u64>) {
         let LearningCampaign { model, outcome, evidence } = campaign;
         self.steps += outcome.steps;
         self.refused = outcome.refused;
-        for found in self.facts.add(&made.observables, taken) {
+        for found in self.facts.add(&translation.observables, taken) {
             let exchanges = evidence.get(&found.transition).cloned().unwrap_or_default();
             self.contradictions.push(Contradiction { about: found.about, exchanges });
         }
         for failure in &outcome.failures {
             self.contradictions.push(Contradiction {
-                about: describe_failure(made, model, failure),
+                about: describe_failure(translation, model, failure),
                 exchanges: failure.exchanges.clone(),
             });
         }
@@ -200,13 +200,13 @@ impl LearnedService {
 }
 
 /// Returns a failure in a line: the request, and what came instead of an answer of the description.
-fn describe_failure(made: &Translation, model: &Model, failure: &FailureGroup) -> String {
+fn describe_failure(translation: &Translation, model: &Model, failure: &FailureGroup) -> String {
     let input = failure.trace.labels.iter().rev().find_map(|label| match label {
         Label::Input(gate, _) => Some(model.sts.gates[*gate].name.to_string()),
         _ => None,
     });
     let input = input.unwrap_or_default();
-    let request = made.requests.get(&input).unwrap_or(&input);
+    let request = translation.requests.get(&input).unwrap_or(&input);
     let last = failure.exchanges.last().and_then(|exchange| exchange.response.as_ref());
     match (failure.trace.breakdown, last) {
         (_, None) if matches!(failure.trace.labels.last(), Some(Label::Quiescence)) => {
@@ -226,15 +226,15 @@ fn cannot(bad: &BadDescription) -> CliError {
 }
 
 /// Runs a campaign with a model that was made.
-fn run_campaign(made: &Translation, seed: u64, time: Duration) -> Result<LearningCampaign, CliError> {
+fn run_campaign(translation: &Translation, seed: u64, time: Duration) -> Result<LearningCampaign, CliError> {
     let mut sources = Sources::new();
-    let file = sources.add("api.iox", &made.model);
+    let file = sources.add("api.iox", &translation.model);
     let loaded = load(&sources, file, &LoadOptions::default()).model;
     let Some(spec) = loaded else {
         return Err(CliError::new(ExitStatus::Internal, "the model that was made has errors"));
     };
-    let sut = SystemUnderTest::from_project(made.project.clone(), "api")?;
-    let telling: BTreeSet<&str> = made.observables.iter().map(|it| it.transition.as_str()).collect();
+    let sut = SystemUnderTest::from_project(translation.project.clone(), "api")?;
+    let telling: BTreeSet<&str> = translation.observables.iter().map(|it| it.transition.as_str()).collect();
     let switches = spec.sts.switches.iter_enumerated();
     let telling = switches.filter(|(_, switch)| telling.contains(&*switch.label.to_string()));
     let evidence = Arc::new(EvidenceCollector::new(telling.map(|(id, _)| id).collect()));

@@ -156,22 +156,26 @@ fn description_error(file: &str, bad: &BadDescription) -> CliError {
 }
 
 /// Returns the model with the parts of the description that it lacks as comments at its end.
-fn with_notes(made: &Translation) -> String {
-    let mut text = made.model.clone();
-    if !made.notes.is_empty() {
+fn with_notes(translation: &Translation) -> String {
+    let mut text = translation.model.clone();
+    if !translation.notes.is_empty() {
         text.push_str("\n// Parts of the description that this model leaves out:\n");
     }
-    for note in &made.notes {
+    for note in &translation.notes {
         text.push_str(&format!("// {}\n", note.to_string().replace('\n', " ")));
     }
     text
 }
 
 /// Prints what was learned about the service.
-fn print_learned(made: &Translation, learned: &LearnedService, out: &mut impl Write) -> io::Result<()> {
+fn print_learned(
+    translation: &Translation,
+    learned: &LearnedService,
+    out: &mut impl Write,
+) -> io::Result<()> {
     writeln!(out, "learned from the running service, in {} messages:", learned.steps)?;
     if let Some(replies) = learned.refused {
-        writeln!(out, "  all {replies} replies were 401, 403 or 407: the service wants credentials")?;
+        writeln!(out, "  all {replies} replies were 401, 403 or 407: the service requires credentials")?;
     }
     let (limited, others) = learned.limited;
     if limited > others {
@@ -181,13 +185,13 @@ fn print_learned(made: &Translation, learned: &LearnedService, out: &mut impl Wr
             limited + others
         )?;
     } else if learned.steps < FEW_MESSAGES && learned.refused.is_none() {
-        writeln!(out, "  that are few: rules that were hardly seen are not in the model")?;
+        writeln!(out, "  this is a small number: the model leaves out rules that were rarely observed")?;
     }
-    match &made.resources[..] {
+    match &translation.resources[..] {
         [] => writeln!(out, "  no resource was recognised: the model has no state")?,
         resources => writeln!(out, "  the model remembers: {}", resources.join(", "))?,
     }
-    writeln!(out, "  kinds of requests that must be refused: {}", made.wrong_requests)?;
+    writeln!(out, "  kinds of requests that must be refused: {}", translation.wrong_requests)?;
     if learned.facts.is_mock {
         writeln!(
             out,
@@ -202,7 +206,7 @@ fn print_learned(made: &Translation, learned: &LearnedService, out: &mut impl Wr
     }
     let lists = [
         ("not documented, but allowed, for other operations too:", &learned.facts.statuses),
-        ("not checked, because the service does otherwise:", &made.loosened),
+        ("not checked, because the service behaves differently:", &translation.loosened),
     ];
     for (head, texts) in lists.iter().filter(|(_, texts)| !texts.is_empty()) {
         writeln!(out, "{head}")?;
@@ -230,7 +234,7 @@ fn from_folder(args: &InitArgs, project: &str) -> Result<String, CliError> {
 
 fn print_translation(
     args: &InitArgs,
-    made: &Translation,
+    translation: &Translation,
     learned: Option<&LearnedService>,
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -238,30 +242,30 @@ fn print_translation(
     for (path, about) in FILES {
         writeln!(out, "  {path:11}  {about}")?;
     }
-    let (operations, responses) = made.counts;
+    let (operations, responses) = translation.counts;
     writeln!(out, "{operations} operations, {responses} responses")?;
     match learned {
-        Some(learned) => print_learned(made, learned, out)?,
+        Some(learned) => print_learned(translation, learned, out)?,
         None if args.stateless => (),
         None => writeln!(
             out,
             "the model has no state: give `--start` or `--url`, and it is learned from the running service"
         )?,
     }
-    if !made.notes.is_empty() {
+    if !translation.notes.is_empty() {
         writeln!(out, "not translated, or not exactly:")?;
     }
-    for note in made.notes.iter().take(SHOWN) {
+    for note in translation.notes.iter().take(SHOWN) {
         writeln!(out, "  {note}")?;
     }
-    if made.notes.len() > SHOWN {
-        writeln!(out, "  and {} more, at the end of api.iox", made.notes.len() - SHOWN)?;
+    if translation.notes.len() > SHOWN {
+        writeln!(out, "  and {} more, at the end of api.iox", translation.notes.len() - SHOWN)?;
     }
     writeln!(out, "next:")?;
     if args.dir != "." {
         writeln!(out, "  cd {}", args.dir)?;
     }
-    let checked = if made.resources.is_empty() {
+    let checked = if translation.resources.is_empty() {
         "every answer that is not documented, or outside its schema, is a failure"
     } else {
         "checks statuses, schemas, what was stored before, and that wrong requests are refused"

@@ -4,7 +4,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_report::html::ReportPage;
 use ioxide_report::html::model::ModelPart;
-use ioxide_report::html::mutation::{MutantFate, MutantRow, MutationPage, TestRow};
+use ioxide_report::html::mutation::{MutantResult, MutantRow, MutationPage, TestRow};
 use ioxide_report::mutants::source_line;
 use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
 use ioxide_testgen::kill::suite::KillTest;
@@ -83,14 +83,14 @@ fn row(
 ) -> MutantRow {
     let (word, reason, witness) = match outcome {
         Some(MutantOutcome::Killed(trace)) => {
-            let word = if is_killed { MutantFate::Killed } else { MutantFate::Survived };
+            let word = if is_killed { MutantResult::Killed } else { MutantResult::Survived };
             (word, String::new(), trace_lines(mutated.model, trace))
         }
-        Some(MutantOutcome::Equivalent(reason)) => (MutantFate::Equivalent, reason.clone(), Vec::new()),
+        Some(MutantOutcome::Equivalent(reason)) => (MutantResult::Equivalent, reason.clone(), Vec::new()),
         Some(outcome @ (MutantOutcome::Unknown(_) | MutantOutcome::OutOfTime)) => {
-            (MutantFate::Unknown, outcome.reason().unwrap_or_default(), Vec::new())
+            (MutantResult::Unknown, outcome.reason().unwrap_or_default(), Vec::new())
         }
-        None => (MutantFate::Unknown, "not decided".to_owned(), Vec::new()),
+        None => (MutantResult::Unknown, "not decided".to_owned(), Vec::new()),
     };
     let operators: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();
     MutantRow {

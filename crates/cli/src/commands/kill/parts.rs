@@ -34,7 +34,7 @@ pub fn decide_part(args: &KillArgs) -> Result<ExitStatus, CliError> {
     let (sources, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
-    let rounds = UnitRounds::dealt(args.part.n_rounds());
+    let rounds = UnitRounds::alternate(args.part.n_rounds());
     let mut units = MutantUnits { model, mutants, decide: &args.decide, request, rounds };
     unit_command::run_units(&args.part, unit_command::depends_on(&[&sources], &[]), &mut units)
 }
@@ -164,7 +164,7 @@ pub fn merge_decisions(
         outcomes.push(text.map(|text| read_outcome(&model, mutant, &text.result)).transpose()?);
     }
     let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, request: &request };
-    let rounds = UnitRounds::dealt(args.part.n_rounds());
+    let rounds = UnitRounds::alternate(args.part.n_rounds());
     let outcomes = reuse.with_others(&mut model, outcomes, &parts.settled, &rounds)?;
     for (at, mutant) in mutants.iter().enumerate() {
         if let (Some(outcome), None) = (&outcomes[at], &known[at]) {

@@ -31,7 +31,7 @@ pub fn feedback(
     let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(solver, limit::halt(&args.limit));
     let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
-    let rounds = UnitRounds::dealt(args.part.n_rounds());
+    let rounds = UnitRounds::alternate(args.part.n_rounds());
     let mut traces = Vec::new();
     for before in 0..round - 1 {
         for unit in rounds.units(before, mutants.len() as u64).iter() {

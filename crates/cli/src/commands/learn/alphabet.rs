@@ -37,7 +37,7 @@ fn parse_input(model: &Model, text: &str) -> Result<Label, CliError> {
         .map_err(|problem| CliError::usage(format!("`--input {text}`: {problem}")))?;
     match typed.label(&model.sts) {
         Some(label @ Label::Input(..)) => Ok(label),
-        Some(_) => Err(CliError::usage(format!("`{text}` is no input"))),
+        Some(_) => Err(CliError::usage(format!("`{text}` is not an input"))),
         None => {
             Err(CliError::usage(format!("`--input {text}` leaves a field out"))
                 .help("give every field a value"))

@@ -5,7 +5,7 @@ mod reference;
 
 use ioxide_args::{LearnArgs, UnstableArg};
 use ioxide_learn::data::system::DataGate;
-use ioxide_learn::data::{StartAssumption, ValueLesson, ValuePlan, field_kinds, theory_name};
+use ioxide_learn::data::{StartAssumption, ValuePlan, ValueResult, field_kinds, theory_name};
 use ioxide_learn::messages::Messages;
 use ioxide_learn::origin::MachineOrigin;
 use ioxide_learn::recheck::AnswerDetail;
@@ -72,16 +72,16 @@ pub fn learn_values(
             );
         }
         let messages = session.messages;
-        let lesson = session.learn_values(plan).map_err(|error| session_error(args, halt, error))?;
-        let facts = lesson.facts(&messages.model);
+        let result = session.learn_values(plan).map_err(|error| session_error(args, halt, error))?;
+        let facts = result.facts(&messages.model);
         let origin = MachineOrigin::from_system(sut, seed, facts);
-        let json = values_json(sut, seed, &lesson, &gates, &messages.model);
-        let report = LearnedReport { origin, json }.with_votes(&lesson.votes).with_date(dated);
-        let learned = lesson.text(messages);
+        let json = values_json(sut, seed, &result, &gates, &messages.model);
+        let report = LearnedReport { origin, json }.with_votes(&result.votes).with_date(dated);
+        let learned = result.text(messages);
         let text = output::model_text(args, &report.origin, |head| learned.write_model(head))?;
         let shown = output::write_model(args, &text, &report, viewer)?;
         let partial = || limit::halted_status(halt, ExitStatus::Inconclusive);
-        let is_stopped = lesson.learned.is_stopped;
+        let is_stopped = result.learned.is_stopped;
         exit::status_after_output(if is_stopped { partial() } else { ExitStatus::Success }, shown)
     })
 }
@@ -100,15 +100,15 @@ fn examination(args: &LearnArgs, seed: u64) -> Result<DataExamination, CliError>
 }
 
 /// Returns the report for programs.
-fn values_json(sut: &str, seed: u64, lesson: &ValueLesson, gates: &[DataGate], model: &Model) -> Json {
-    let constants = &lesson.assumptions.constants;
+fn values_json(sut: &str, seed: u64, result: &ValueResult, gates: &[DataGate], model: &Model) -> Json {
+    let constants = &result.assumptions.constants;
     json!({
-        "version": 1, "sut": sut, "seed": seed, "states": lesson.machine.locations.len(),
+        "version": 1, "sut": sut, "seed": seed, "states": result.machine.locations.len(),
         "inputs": gates.iter().map(|gate| gate.name(model)).collect::<Vec<_>>(),
         "constants": constants.iter().map(|value| model.pool.show_value(value)).collect::<Vec<_>>(),
-        "variables": lesson.machine.n_registers(), "compare": theory_name(&lesson.plan.domain),
-        "made": lesson.made_fields(model), "doubtful": lesson.n_doubtful,
-        "hypotheses": lesson.learned.hypotheses, "resets": lesson.effort.resets, "symbols": lesson.effort.symbols,
-        "guarantee": lesson.guarantee(), "stopped": lesson.learned.is_stopped,
+        "variables": result.machine.n_registers(), "compare": theory_name(&result.plan.domain),
+        "made": result.made_fields(model), "doubtful": result.n_doubtful,
+        "hypotheses": result.learned.hypotheses, "resets": result.effort.resets, "symbols": result.effort.symbols,
+        "guarantee": result.guarantee(), "stopped": result.learned.is_stopped,
     })
 }

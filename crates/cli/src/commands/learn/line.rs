@@ -32,7 +32,7 @@ pub struct LearningLine<'v> {
 
 /// The time spent on drawings, which is kept to a small part of the whole.
 struct DrawingPace {
-    begun: Instant,
+    started_at: Instant,
     spent: Duration,
     /// The last hypothesis that was drawn.
     last: usize,
@@ -43,7 +43,8 @@ struct DrawingPace {
 impl<'v> LearningLine<'v> {
     /// Starts the clock.
     pub fn new(viewer: &'v LearningViewer, halt: &'v Halt) -> Self {
-        let drawings = DrawingPace { begun: Instant::now(), spent: Duration::ZERO, last: 0, drawing: None };
+        let drawings =
+            DrawingPace { started_at: Instant::now(), spent: Duration::ZERO, last: 0, drawing: None };
         Self { progress: ProgressLine::start(), viewer, halt, is_quiet: false, suite: None, drawings }
     }
 
@@ -59,10 +60,11 @@ impl<'v> LearningLine<'v> {
             LearningStage::Hypothesis { states } => self.viewer.hypothesis(number, states),
             LearningStage::Settling { .. } => self.viewer.phase(LearningPhase::Asking),
             LearningStage::Testing { states, extra, done, of } => {
-                let (begun, which) = self.suite.unwrap_or((Instant::now(), (0, 0)));
-                let begun = if which == (states, extra) && done > 0 { begun } else { Instant::now() };
-                self.suite = Some((begun, (states, extra)));
-                left = estimate_time_left(begun.elapsed(), done, of);
+                let (started_at, which) = self.suite.unwrap_or((Instant::now(), (0, 0)));
+                let started_at =
+                    if which == (states, extra) && done > 0 { started_at } else { Instant::now() };
+                self.suite = Some((started_at, (states, extra)));
+                left = estimate_time_left(started_at.elapsed(), done, of);
                 self.viewer.phase(LearningPhase::Testing { extra, done, of });
             }
             LearningStage::Passed { .. } => (),
@@ -113,12 +115,12 @@ impl LearningWatcher for LearningLine<'_> {
             LearningEvent::Drawn(drawing) => {
                 self.drawings.last = drawing.number;
                 self.viewer.draw(drawing);
-                let begun = self.drawings.drawing.take();
-                self.drawings.spent += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+                let started_at = self.drawings.drawing.take();
+                self.drawings.spent += started_at.map_or(Duration::ZERO, |started_at| started_at.elapsed());
             }
-            LearningEvent::TooLargeToDraw => self
-                .viewer
-                .show_note("the hypothesis is too large to be drawn on the way; the model is, in the end"),
+            LearningEvent::TooLargeToDraw => self.viewer.show_note(
+                "the hypothesis is too large to draw while learning; the final model will be drawn",
+            ),
             LearningEvent::Contradicted(runs) => self.viewer.disagreement(&runs),
             LearningEvent::DraftsChoices(runs) => {
                 eprintln!("note: {runs}; it is drafted with choices");
@@ -134,7 +136,7 @@ impl LearningWatcher for LearningLine<'_> {
 
     fn wants_drawing(&mut self, number: usize) -> bool {
         let pace = &mut self.drawings;
-        let is_time = pace.last == 0 || pace.spent * DRAWING_DIVISOR < pace.begun.elapsed();
+        let is_time = pace.last == 0 || pace.spent * DRAWING_DIVISOR < pace.started_at.elapsed();
         let is_wanted = self.viewer.is_there() && pace.last != number && is_time;
         if is_wanted {
             pace.drawing = Some(Instant::now());
@@ -161,7 +163,7 @@ fn describe_progress(done: &str, hypotheses: usize, effort: LearningEffort) -> S
 }
 
 /// Returns the time the remaining tests take at the pace so far; `None` before the first.
-pub fn estimate_time_left(elapsed: Duration, done: usize, of: usize) -> Option<Duration> {
-    let share = of.checked_sub(done)? as f64 / done as f64;
+pub fn estimate_time_left(elapsed: Duration, done: usize, total: usize) -> Option<Duration> {
+    let share = total.checked_sub(done)? as f64 / done as f64;
     (done > 0).then(|| elapsed.mul_f64(share.min(1e6)))
 }

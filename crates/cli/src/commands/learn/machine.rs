@@ -7,7 +7,7 @@ use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee};
 use ioxide_learn::origin::MachineOrigin;
 use ioxide_learn::recheck::AnswerDetail;
 use ioxide_learn::session::{
-    EarlierVersion, LearnedModel, MachineLesson, MachinePlan, MajorityVote, UnstablePolicy,
+    EarlierVersion, LearnedModel, MachinePlan, MachineResult, MajorityVote, UnstablePolicy,
 };
 use ioxide_learn::several::Drafting;
 use ioxide_model::sts::Model;
@@ -60,14 +60,14 @@ pub fn learn_machine(
     let messages = Messages { model, inputs: inputs.clone(), preamble: Vec::new() };
     asked.open_session(messages, &session_inputs, |session, dated| {
         let messages = session.messages;
-        let lesson = session.learn_machine(&plan).map_err(|error| session_error(args, halt, error))?;
-        let origin = MachineOrigin::from_system(sut, seed, lesson.facts());
-        let report = LearnedReport { origin, json: machine_json(args, sut, seed, &lesson) };
-        let report = report.with_votes(&lesson.votes).with_date(dated);
-        let text = output::draft_text(args, &lesson.draft(messages), &report.origin)?;
+        let result = session.learn_machine(&plan).map_err(|error| session_error(args, halt, error))?;
+        let origin = MachineOrigin::from_system(sut, seed, result.facts());
+        let report = LearnedReport { origin, json: machine_json(args, sut, seed, &result) };
+        let report = report.with_votes(&result.votes).with_date(dated);
+        let text = output::draft_text(args, &result.draft(messages), &report.origin)?;
         let shown = output::write_model(args, &text, &report, viewer)?;
         let partial = || limit::halted_status(halt, ExitStatus::Inconclusive);
-        exit::status_after_output(if lesson.is_stopped() { partial() } else { ExitStatus::Success }, shown)
+        exit::status_after_output(if result.is_stopped() { partial() } else { ExitStatus::Success }, shown)
     })
 }
 
@@ -104,7 +104,7 @@ fn read_reference<'n>(
     let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(refusal.to_string()))?;
     let names = MachineNames { inputs: inputs.cloned().collect(), ..MachineNames::default() };
     let reference = EarlierVersion::new(&mealy, machine.ignoring(), &names)
-        .ok_or_else(|| refused("it is no machine to compare with".into()))?;
+        .ok_or_else(|| refused("it is not a machine to compare with".into()))?;
     if !reference.has_common_inputs() {
         return Err(refused("it has none of the inputs that are learned with".into()));
     }
@@ -112,13 +112,13 @@ fn read_reference<'n>(
 }
 
 /// Returns the report for programs.
-fn machine_json(args: &LearnArgs, sut: &str, seed: u64, lesson: &MachineLesson) -> Json {
+fn machine_json(args: &LearnArgs, sut: &str, seed: u64, result: &MachineResult) -> Json {
     let mut json = json!({
-        "version": 1, "sut": sut, "seed": seed, "inputs": lesson.answers.names().inputs.as_slice(),
-        "resets": lesson.effort.resets, "symbols": lesson.effort.symbols,
-        "exact_up_to": Json::Null, "guarantee": lesson.guarantee(), "stopped": lesson.is_stopped(),
+        "version": 1, "sut": sut, "seed": seed, "inputs": result.answers.names().inputs.as_slice(),
+        "resets": result.effort.resets, "symbols": result.effort.symbols,
+        "exact_up_to": Json::Null, "guarantee": result.guarantee(), "stopped": result.is_stopped(),
     });
-    match &lesson.learned {
+    match &result.learned {
         LearnedModel::Machine(learned) => {
             json["states"] = json!(learned.machine.n_states());
             json["hypotheses"] = json!(learned.hypotheses);

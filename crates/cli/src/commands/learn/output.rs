@@ -67,7 +67,7 @@ pub fn model_text(
     write: impl FnOnce(&DraftHead<'_>) -> Result<String, DraftError>,
 ) -> Result<String, CliError> {
     let file = &args.model.file;
-    let text = if file.ends_with(".iox") { Some(load::read_model(file)?) } else { None };
+    let text = if ioxide_lang::is_iox(file) { Some(load::read_model(file)?) } else { None };
     write(&DraftHead { origin, file, text: text.as_deref() }).map_err(|error| {
         let stop = CliError::new(ExitStatus::Model, error.to_string());
         match error {

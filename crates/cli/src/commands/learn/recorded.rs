@@ -4,7 +4,7 @@ use ioxide_args::LearnArgs;
 use ioxide_learn::draft::LearnedDraft;
 use ioxide_learn::messages::{DataRun, Messages};
 use ioxide_learn::origin::MachineOrigin;
-use ioxide_learn::recorded::{RecordedError, RecordedLesson, certain_prefix};
+use ioxide_learn::recorded::{RecordedError, RecordedResult, certain_prefix};
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_run::judge::plain_trace;
@@ -18,16 +18,16 @@ use crate::record::{self, RunFile};
 /// Makes a machine of the recorded runs of `--traces`.
 pub fn learn_from_records(args: &LearnArgs, model: Model) -> Result<ExitStatus, CliError> {
     let traces = read_all(&model, &args.traces)?;
-    let lesson =
-        RecordedLesson::learn(model, &traces, args.hold_out).map_err(|error| recorded_error(&error))?;
+    let result =
+        RecordedResult::learn(model, &traces, args.hold_out).map_err(|error| recorded_error(&error))?;
     let json = json!({
-        "version": 1, "traces": args.traces, "states": lesson.machine.machine.n_states(), "runs": lesson.n_runs,
-        "held_out": lesson.n_held_out, "explained": lesson.n_explained,
+        "version": 1, "traces": args.traces, "states": result.machine.machine.n_states(), "runs": result.n_runs,
+        "held_out": result.n_held_out, "explained": result.n_explained,
     });
-    let origin = MachineOrigin { source: args.traces.join(", "), facts: lesson.facts() };
+    let origin = MachineOrigin { source: args.traces.join(", "), facts: result.facts() };
     let report = LearnedReport { origin, json };
-    let support = Some(&lesson.machine.support[..]);
-    let draft = LearnedDraft::new(&lesson.machine.machine, &lesson.answers, &lesson.messages, support);
+    let support = Some(&result.machine.support[..]);
+    let draft = LearnedDraft::new(&result.machine.machine, &result.answers, &result.messages, support);
     let text = output::draft_text(args, &draft, &report.origin)?;
     let shown = output::write_model(args, &text, &report, &LearningViewer::default())?;
     exit::status_after_output(ExitStatus::Success, shown)
@@ -45,7 +45,7 @@ pub fn recorded_error(error: &RecordedError) -> CliError {
     match error {
         RecordedError::NoInput => CliError::new(ExitStatus::Nothing, error.to_string()),
         RecordedError::Contradiction { .. } => CliError::new(ExitStatus::Inconclusive, error.to_string())
-            .help("machines answer the same inputs in one way"),
+            .help("a machine gives the same answers to the same inputs"),
     }
 }
 

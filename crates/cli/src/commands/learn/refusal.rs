@@ -57,7 +57,7 @@ fn help(error: &SessionError<LiveTestError>) -> Option<&'static str> {
              the values of its inputs: leave `--data` out"
         }
         SessionError::TooManyRegisters(_) => {
-            "does the system hold arbitrarily many? then it is no register automaton"
+            "can the system hold any number of values? then it is not a register automaton"
         }
         SessionError::TooManyMade(_) => {
             "does it answer with a list? Then fix the values of its inputs: leave `--data` out"

@@ -12,7 +12,7 @@ use ioxide_args::LearnArgs;
 use ioxide_campaign::part::{SystemFacts, system_difference};
 use ioxide_explorer::learning::LearningMeter;
 use ioxide_learn::messages::DataRun;
-use ioxide_learn::system::AnswerKeeper;
+use ioxide_learn::system::AnswerStore;
 use ioxide_model::label::{Label, input_name};
 use ioxide_model::sts::Model;
 use ioxide_record::json;
@@ -54,7 +54,7 @@ impl EarlierLines {
     /// Returns the time of `n` earlier runs in words; `None` if there are none.
     pub fn date_text(&self, n: usize) -> Option<String> {
         let started = self.started.as_deref().unwrap_or("an unknown date");
-        (n > 0).then(|| format!("{n} of these runs were not made now: they are of a session of {started}"))
+        (n > 0).then(|| format!("{n} of these runs are from a session of {started}"))
     }
 
     /// Reads the runs; `read_input` reads an input. A line that was cut off ends its run.
@@ -89,7 +89,7 @@ impl<'m> SessionFile<'m> {
         file.read_to_string(&mut text)
             .map_err(|error| CliError::usage(format!("cannot read `{path}`: {error}")))?;
         let no_session =
-            || CliError::usage(format!("`{path}` is no session of this model with these inputs"));
+            || CliError::usage(format!("`{path}` is not a session of this model with these inputs"));
         let rest = match text.split_once('\n') {
             // A first line that was cut off has no answer after it; anything else is not ours.
             None if !is_start_of_header(&text) => {
@@ -136,15 +136,15 @@ impl<'m> SessionFile<'m> {
     }
 }
 
-impl AnswerKeeper<LiveTestError> for SessionFile<'_> {
+impl AnswerStore<LiveTestError> for SessionFile<'_> {
     fn keep_reset(&mut self) -> Result<(), LiveTestError> {
         self.meter.count(1, 0);
         self.add(|_| RESET.to_owned())
     }
 
-    fn keep_step(&mut self, input: &Label, said: &[Label]) -> Result<(), LiveTestError> {
+    fn keep_step(&mut self, input: &Label, outputs: &[Label]) -> Result<(), LiveTestError> {
         self.meter.count(0, 1);
-        self.add(|model| step_line(model, input, said))
+        self.add(|model| step_line(model, input, outputs))
     }
 
     fn keep_run(&mut self, run: &DataRun) -> Result<(), LiveTestError> {

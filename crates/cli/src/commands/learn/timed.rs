@@ -9,7 +9,7 @@ use ioxide_args::{DraftFormat, LearnArgs, UnstableArg};
 use ioxide_learn::messages::Messages;
 use ioxide_learn::oracle::HypothesisTest;
 use ioxide_learn::origin::MachineOrigin;
-use ioxide_learn::timed::{TimedError, TimedLesson, TimedSession, TimedSessionError, TimedSettings};
+use ioxide_learn::timed::{TimedError, TimedResult, TimedSession, TimedSessionError, TimedSettings};
 use ioxide_model::sts::Model;
 use ioxide_run::answers::collect_greeting;
 use ioxide_wire::adapter::ClockKind;
@@ -61,13 +61,13 @@ pub fn learn_time_outs(
         let vote = (args.unstable == UnstableArg::Majority).then(|| majority_vote(args));
         let (system, watcher) = (&mut system, &mut watcher);
         let session = TimedSession { system, watcher, messages, settings, test, vote };
-        let lesson = session.learn_timeouts().map_err(timed_error)?;
-        let origin = MachineOrigin::from_system(sut, seed, lesson.facts());
-        let report = LearnedReport { origin, json: timed_json(args, sut, seed, &lesson, messages) };
-        let text = output::model_text(args, &report.origin, |head| lesson.write_model(head, messages))?;
+        let result = session.learn_timeouts().map_err(timed_error)?;
+        let origin = MachineOrigin::from_system(sut, seed, result.facts());
+        let report = LearnedReport { origin, json: timed_json(args, sut, seed, &result, messages) };
+        let text = output::model_text(args, &report.origin, |head| result.write_model(head, messages))?;
         let shown = output::write_model(args, &text, &report, viewer)?;
         let partial = || limit::halted_status(halt, ExitStatus::Inconclusive);
-        let is_stopped = lesson.learned.is_stopped;
+        let is_stopped = result.learned.is_stopped;
         exit::status_after_output(if is_stopped { partial() } else { ExitStatus::Success }, shown)
     })
 }
@@ -113,12 +113,12 @@ fn timed_error(error: TimedSessionError<LiveTestError>) -> CliError {
 }
 
 /// Returns the report for programs.
-fn timed_json(args: &LearnArgs, sut: &str, seed: u64, lesson: &TimedLesson, messages: &Messages) -> Json {
+fn timed_json(args: &LearnArgs, sut: &str, seed: u64, result: &TimedResult, messages: &Messages) -> Json {
     json!({
-        "version": 1, "sut": sut, "seed": seed, "states": lesson.learned.machine.n_states(),
-        "inputs": messages.inputs.keys().collect::<Vec<_>>(), "timeouts": lesson.seen.timeout_names(),
-        "tolerance_ms": args.tolerance_ms, "unclear": lesson.n_unclear(),
-        "hypotheses": lesson.learned.hypotheses, "resets": lesson.effort.resets, "symbols": lesson.effort.symbols,
-        "guarantee": lesson.guarantee(), "stopped": lesson.learned.is_stopped,
+        "version": 1, "sut": sut, "seed": seed, "states": result.learned.machine.n_states(),
+        "inputs": messages.inputs.keys().collect::<Vec<_>>(), "timeouts": result.seen.timeout_names(),
+        "tolerance_ms": args.tolerance_ms, "unclear": result.n_unclear(),
+        "hypotheses": result.learned.hypotheses, "resets": result.effort.resets, "symbols": result.effort.symbols,
+        "guarantee": result.guarantee(), "stopped": result.learned.is_stopped,
     })
 }

@@ -155,7 +155,7 @@ pub fn merge_scores(
     let mut outcomes: Vec<Option<MutantOutcome>> = vec![None; mutants.len()];
     let mut kills = KillTable { tests: Vec::new(), ios: None, after: Vec::new(), halted: None };
     // Units that were done after the goal was reached do not count, wherever they ran.
-    let (so_far, end) = rounds::so_far(args, parts)?;
+    let (so_far, end) = rounds::collect_scores(args, parts)?;
     for unit in 0..end.map_or(parts.manifest.count, |end| end + 1) {
         let at = unit as usize % mutants.len().max(1);
         let Some(mutant) = mutants.get(at) else { continue };

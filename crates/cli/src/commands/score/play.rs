@@ -39,7 +39,7 @@ pub struct MutantStage<'s> {
 impl MutantStage<'_> {
     /// Returns the number of inputs and outputs until `tester` finds mutant `at` faulty; `None` if `runs` runs do not
     /// find it.
-    pub fn found_after(
+    pub fn messages_until_found(
         &self,
         at: usize,
         tester: &mut (dyn Tester + Send),
@@ -103,7 +103,7 @@ impl MutantStage<'_> {
                     break;
                 }
                 let mut tester = CaseGuided::new(made.case.clone(), "case", Rational::ONE);
-                if stage.found_after(at, &mut tester, args.runs)?.is_some() {
+                if stage.messages_until_found(at, &mut tester, args.runs)?.is_some() {
                     killed.push(at);
                 }
             }

@@ -26,7 +26,10 @@ pub fn refuse_rounds(args: &ScoreArgs) -> Result<(), CliError> {
 }
 
 /// Returns the standing of the mutants so far, and the unit with which the goal was reached.
-pub fn so_far(args: &ScoreArgs, parts: &mut GatheredParts) -> Result<(ScoreSoFar, Option<u64>), CliError> {
+pub fn collect_scores(
+    args: &ScoreArgs,
+    parts: &mut GatheredParts,
+) -> Result<(ScoreSoFar, Option<u64>), CliError> {
     let count = parts.manifest.count;
     let (mut so_far, mut end) = (ScoreSoFar::new(args.until, args.part.n_rounds(), count), None);
     for unit in 0..count {

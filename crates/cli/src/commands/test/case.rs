@@ -28,7 +28,7 @@ pub fn tester(file: &str, spec: &mut Model, solver_args: &SolverArgs) -> Result<
 fn read_outline(file: &str) -> Result<CaseOutline, CliError> {
     let text = load::read_data(file)?;
     CaseOutline::read(&text).map_err(|error| {
-        CliError::usage(format!("`{file}` is no test case: {error}"))
+        CliError::usage(format!("`{file}` is not a test case: {error}"))
             .help("write one with `ioxide case MODEL --path ... --format json`")
     })
 }
@@ -40,7 +40,7 @@ fn mismatch_error(file: &str, mismatch: &CaseMismatch) -> CliError {
             CliError::new(ExitStatus::Usage, format!("`{file}` does not fit the model: {mismatch}"))
                 .help("was the model changed since, or the case pruned? make it again with `ioxide case`")
         }
-        CaseMismatch::Model { .. } | CaseMismatch::Timeout(_) | CaseMismatch::Sending(_) => {
+        CaseMismatch::Model { .. } | CaseMismatch::Timeout(_) | CaseMismatch::SendTime(_) => {
             CliError::usage(format!("`{file}`: {mismatch}"))
         }
     }

@@ -145,7 +145,8 @@ pub fn evidence(
 impl FailureEvidence {
     /// Returns the evidence as lines for the terminal.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = vec!["evidence (which side is wrong, it does not say):".to_owned()];
+        let mut lines =
+            vec!["evidence (it does not decide whether the system or the model is wrong):".to_owned()];
         lines.extend(self.facts.iter().map(|fact| format!("  {}", fact.text())));
         match &self.changes {
             Some(changes) if changes.proposals.is_empty() && changes.is_complete => {

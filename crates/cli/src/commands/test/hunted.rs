@@ -25,11 +25,11 @@ pub fn show_hunt(
     if outcome.counts.failed == 0 && !missing(sts, outcome).is_empty() {
         write_unreached(out, sts, hunt)?;
     }
-    if outcome.counts.failed == 0 && !outcome.interrupted && hunt.spent() >= hunt.budget() {
+    if outcome.counts.failed == 0 && !outcome.interrupted && hunt.n_steps_used() >= hunt.budget() {
         writeln!(
             out,
             "stopped: all {} steps were used; `--steps N` or `--for TIME` tests longer",
-            hunt.spent()
+            hunt.n_steps_used()
         )
     } else {
         Ok(())
@@ -60,7 +60,7 @@ pub fn hunt_json(sts: &Sts, hunt: &HuntTester, outcome: &CampaignOutcome, was_la
     let seen = |measure| count(measure).map_or(0, |count| count.seen);
     let total = |measure| count(measure).and_then(|count| count.total);
     json!({
-        "steps": hunt.spent(),
+        "steps": hunt.n_steps_used(),
         "switches": { "taken": seen(Measure::Switches), "total": total(Measure::Switches), "missing": missing },
         "pairs": { "taken": seen(Measure::Pairs), "total": total(Measure::Pairs) },
         "longest_run": outcome.coverage.longest(),

@@ -80,7 +80,9 @@ impl EndedCampaign<'_> {
             &self.outcome.failures,
             self.secrets,
         );
-        added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
+        added.unwrap_or_else(|error| {
+            folder.mark_incomplete(&format!("the failing runs could not be saved: {error}"))
+        });
     }
 
     /// Returns the outcome for programs.

@@ -357,7 +357,9 @@ pub fn merge_campaign(
     let secrets = whole.sut.secrets();
     let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
     let added = regressions::add_failures(Path::new(&merge_args.out), spec, &[], &outcome.failures, &secrets);
-    added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
+    added.unwrap_or_else(|error| {
+        folder.mark_incomplete(&format!("the failing runs could not be saved: {error}"))
+    });
     let told = if merge_args.json {
         let mut result = outcome_json(spec, config, outcome, &secrets);
         // What testers know of their progress stayed with the parts.

@@ -31,7 +31,7 @@ impl PlanProgress {
         let runs = outcome.counts.total();
         let (done, planned, unit) = match tester {
             ChosenTester::Hunt(hunt) if hunt.budget() < usize::MAX => {
-                (hunt.spent() as u64, hunt.budget() as u64, "steps")
+                (hunt.n_steps_used() as u64, hunt.budget() as u64, "steps")
             }
             ChosenTester::Tests(tests) => (runs, tests.n_runs() as u64, "tests"),
             ChosenTester::Suite(suite, _) => (runs, suite.runs() as u64, "tests"),

@@ -35,10 +35,11 @@ use crate::purpose_search;
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 
-/// The number of steps of all runs of the hunting tester; the second number where the model has clocks or unknown
-/// values, whose steps need the solver and take longer. Chosen by feel: `ioxide bench faults` measures what is found
-/// within the first, and more steps find rarer faults.
-const HUNT_STEPS: (usize, usize) = (10_000, 2_000);
+/// The number of steps of all runs of the hunting tester. Chosen by feel: `ioxide bench faults` measures what is found
+/// within them, and more steps find rarer faults.
+const HUNT_STEPS: usize = 10_000;
+/// The same where the model has clocks or unknown values, whose steps need the solver and take longer. Chosen by feel.
+const HUNT_STEPS_WITH_SOLVER: usize = 2_000;
 /// The number of steps of all runs of the hunting tester with `--until`, ten times the usual number: a goal that cannot
 /// be reached ends the campaign here. Chosen by feel.
 const UNTIL_STEPS: usize = 100_000;
@@ -47,7 +48,7 @@ const UNTIL_STEPS: usize = 100_000;
 pub const HUNT_TIME: Duration = Duration::from_secs(30);
 /// The time for analysis before a step without `--time-limit`. Chosen by feel: with less, purposes of large models are
 /// missed; with more, nothing seems to happen.
-const BEFORE_TESTING: Duration = Duration::from_secs(15);
+const ANALYSIS_TIME_BEFORE_TESTING: Duration = Duration::from_secs(15);
 
 /// The tester that decides the moves of a campaign.
 #[derive(Clone)]
@@ -67,8 +68,10 @@ pub enum ChosenTester {
 impl ChosenTester {
     /// The tester `--tester` names.
     pub fn named(args: &TestArgs, spec: &mut Model, seed: u64) -> Result<Self, CliError> {
-        let request =
-            SolverRequest::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
+        let request = SolverRequest::new(
+            &args.solver,
+            limit::halt_within(&half(&args.limit), ANALYSIS_TIME_BEFORE_TESTING),
+        );
         refuse_timed(&args.tester, spec)?;
         refuse_any_answer(args)?;
         Ok(match &args.tester {
@@ -422,7 +425,7 @@ fn half(limit: &LimitArgs) -> LimitArgs {
 
 /// Returns the time that a tester may take for analysis before a step; `None` if it is unlimited.
 pub fn analysis_limit(args: &TestArgs) -> Option<Duration> {
-    args.limit.time_limit.unwrap_or(TimeLimit::Within(BEFORE_TESTING)).time()
+    args.limit.time_limit.unwrap_or(TimeLimit::Within(ANALYSIS_TIME_BEFORE_TESTING)).time()
 }
 
 /// Only testers that follow paths choose values for any answer when they are told to.
@@ -461,7 +464,7 @@ fn refuse_timed(tester: &TesterSpec, spec: &Model) -> Result<(), CliError> {
 
 /// Returns the budget and the criterion of a hunt.
 fn hunt(args: &TestArgs, sts: &Sts) -> HuntConfig {
-    let plain = if sts.is_timed() || sts.has_unknowns() { HUNT_STEPS.1 } else { HUNT_STEPS.0 };
+    let plain = if sts.is_timed() || sts.has_unknowns() { HUNT_STEPS_WITH_SOLVER } else { HUNT_STEPS };
     let steps = match (args.runs, args.steps, args.for_time, args.until) {
         (Some(_), ..) | (None, None, Some(_), _) => usize::MAX,
         (None, Some(steps), ..) => steps,

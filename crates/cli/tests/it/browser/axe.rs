@@ -13,6 +13,7 @@ use super::driver::{Browser, key};
 use super::explorer::{Explorer, pace, root};
 use super::learning::WatchedLearning;
 use super::{report, timeline};
+use crate::program::expect;
 
 /// The widths of a phone and of a laptop, in pixels.
 const WIDTHS: [u32; 2] = [390, 1280];
@@ -96,7 +97,7 @@ fn url_of(path: &Path) -> String {
 /// Runs ioxide with a page as its last argument, and returns the address of the page.
 fn page_of(folder: &Path, name: &str, args: &[&str]) -> String {
     let page = folder.join(name);
-    report::ioxide(&[args, &[&page.to_string_lossy()]].concat(), 0);
+    expect(&[args, &[&page.to_string_lossy()]].concat(), 0);
     url_of(&page)
 }
 

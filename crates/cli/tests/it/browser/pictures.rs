@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::browser::driver::Browser;
 use crate::browser::explorer::root;
-use crate::browser::report::ioxide;
+use crate::program::expect;
 
 /// Bytes a picture may have.
 const MOST: u64 = 150_000;
@@ -77,7 +77,7 @@ fn brp(browser: &Browser) {
     let systems =
         ["test", "examples/brp/spec.iox", "--sut", "model:examples/brp/m6.iox", "--tester", "random"];
     let options = ["--runs", "12", "--seed", "1", "--keep-going", "--report", "target/pictures/brp"];
-    ioxide(&[&systems[..], &options[..]].concat(), 1);
+    expect(&[&systems[..], &options[..]].concat(), 1);
     let page = root().join("target/pictures/brp/report.html");
     take(browser, &page, "#/summary", ".verdict", "report-summary.png");
     take(browser, &page, "#/model/r7", ".edge.chosen", "report-model.png");
@@ -95,7 +95,7 @@ fn mutants(browser: &Browser) {
     let page = "target/pictures/mutants.html";
     let score =
         ["score", "examples/brp/spec.iox", "random", "--runs", "1", "--steps", "30", "--sample", "120"];
-    ioxide(&[&score[..], &["--html", page]].concat(), 0);
+    expect(&[&score[..], &["--html", page]].concat(), 0);
     take(browser, &root().join(page), "#/mutants", ".diff", "report-mutants.png");
 }
 
@@ -119,7 +119,7 @@ fn atm(browser: &Browser) {
     let systems =
         ["test", "examples/atm/atm.iox", "--sut", "model:examples/atm/atm.iox", "--tester", "random"];
     let options = ["--runs", "4", "--seed", "1", "--report", "target/pictures/atm"];
-    ioxide(&[&systems[..], &options[..]].concat(), 0);
+    expect(&[&systems[..], &options[..]].concat(), 0);
     let page = root().join("target/pictures/atm/report.html");
     take(browser, &page, "#/run/1/8", ".sequence.timed .step", "report-atm.png");
 }

@@ -3,22 +3,15 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use crate::browser::driver::{Browser, key};
+use crate::program::expect;
 
 /// Runs ioxide in the root of the repository; it ends with `code`.
 #[track_caller]
-pub fn ioxide(args: &[&str], code: i32) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let program = env!("CARGO_BIN_EXE_ioxide");
-    let output = Command::new(program).args(args).current_dir(root).output().expect("the program runs");
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
-}
-
 /// A folder, and the report in it of runs against a faulty sender.
 pub fn brp() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -26,7 +19,7 @@ pub fn brp() -> (TempDir, PathBuf) {
     let told = runs.to_string_lossy();
     let options = ["--tester", "random", "--runs", "12", "--seed", "1", "--keep-going", "--report", &told];
     let systems = ["test", "examples/brp/spec.iox", "--sut", "model:examples/brp/m6.iox"];
-    ioxide(&[&systems[..], &options[..]].concat(), 1);
+    expect(&[&systems[..], &options[..]].concat(), 1);
     let page = runs.join("report.html");
     (folder, page)
 }
@@ -42,7 +35,7 @@ pub fn page_of(folder: &TempDir, events: &[Json]) -> PathBuf {
     }
     drop(file);
     let page = folder.path().join("page.html");
-    ioxide(&["report", &record.to_string_lossy(), "--html", &page.to_string_lossy()], 0);
+    expect(&["report", &record.to_string_lossy(), "--html", &page.to_string_lossy()], 0);
     page
 }
 
@@ -404,7 +397,7 @@ pub fn lamp(folder: &Path) -> PathBuf {
     fs::write(&model, LAMP).expect("a model");
     let sut = format!("model:{model}");
     let options = ["--tester", "random", "--runs", "2", "--seed", "1", "--report", &runs];
-    ioxide(&[&["test", &model, "--sut", &sut][..], &options[..]].concat(), 0);
+    expect(&[&["test", &model, "--sut", &sut][..], &options[..]].concat(), 0);
     folder.join("lamp-runs/report.html")
 }
 
@@ -454,7 +447,7 @@ fn two_thousand_switches_are_found_and_shown() {
     let (model, runs) = (path("big.iox"), path("runs"));
     fs::write(&model, large_model()).expect("a model");
     let sut = format!("model:{model}");
-    ioxide(
+    expect(
         &[
             "test", &model, "--sut", &sut, "--tester", "random", "--runs", "2", "--seed", "1", "--report",
             &runs,
@@ -523,12 +516,12 @@ fn mutants_and_suites_have_pages() {
     let Some(browser) = Browser::open() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    ioxide(&["kill", "examples/adder.iox", "--html", &path("kill.html"), "--out", &path("adder.suite")], 0);
+    expect(&["kill", "examples/adder.iox", "--html", &path("kill.html"), "--out", &path("adder.suite")], 0);
     browser.open_file(Path::new(&path("kill.html")));
     assert!(browser.text(".verdict").contains("100 %"), "{}", browser.text(".verdict"));
     browser.wait_for("document.querySelectorAll('.matrix-row').length > 0");
     browser.wait_for("document.querySelector('.detail .diff') !== null");
-    ioxide(
+    expect(
         &[
             "score",
             "examples/adder.iox",
@@ -544,7 +537,7 @@ fn mutants_and_suites_have_pages() {
     );
     browser.open_file(Path::new(&path("score.html")));
     browser.wait_for("document.querySelector('.detail h3')?.textContent === 'A trace to add to the suite'");
-    ioxide(&["fsm", "examples/fsm/door.txt", "--suite", "s", "--html", &path("fsm.html")], 0);
+    expect(&["fsm", "examples/fsm/door.txt", "--suite", "s", "--html", &path("fsm.html")], 0);
     browser.open_file(Path::new(&path("fsm.html")));
     browser.wait_for("document.querySelectorAll('.tests .list-row').length > 0");
     assert!(browser.count(".ioxide-graph .node") > 1);

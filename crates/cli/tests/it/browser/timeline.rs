@@ -7,13 +7,13 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use crate::browser::driver::Browser;
-use crate::browser::report::ioxide;
+use crate::program::expect;
 
 /// Judges a history by the store of `examples/histories` and returns the page.
 pub fn page_of(folder: &TempDir, history: &Path, code: i32) -> PathBuf {
     let page = folder.path().join("timeline.html");
     let (history, html) = (history.to_string_lossy(), page.to_string_lossy());
-    ioxide(&["judge", "examples/histories/store.iox", &history, "--clients", "--html", &html], code);
+    expect(&["judge", "examples/histories/store.iox", &history, "--clients", "--html", &html], code);
     page
 }
 

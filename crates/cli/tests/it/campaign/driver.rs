@@ -70,7 +70,7 @@ fn a_driver_that_was_killed_goes_on_and_nothing_is_lost_or_done_twice() {
     }
     let told = campaign(&file);
     assert_eq!(told.code, Some(1), "{}", told.err);
-    assert!(told.err.contains("going on: "), "{}", told.err);
+    assert!(told.err.contains("continuing: "), "{}", told.err);
     let (whole, record) = alone(&run);
     assert_eq!(told.out, whole);
     assert_eq!(read(&out.join("merged/campaign.jsonl")), record);
@@ -173,13 +173,13 @@ fn units_that_kill_their_workers_are_set_aside_and_named() {
     let (_dir, file, out) = plan(&args, "workers = 2\nbatch = \"1s\"\n");
     let told = campaign(&file);
     assert_eq!(told.code, Some(5), "{}", told.err);
-    let aside = told.err.lines().filter(|line| line.starts_with("set aside: `run-")).count();
+    let aside = told.err.lines().filter(|line| line.starts_with("quarantined: `run-")).count();
     assert!((1..12).contains(&aside), "{}", told.err);
     assert!(told.err.contains("after 3 tries: signal: 9"), "{}", told.err);
     assert_eq!(done(&out), 24 - aside, "all others are done");
     // What was set aside stays so: it is in the journal.
     let again = campaign(&file);
-    assert_eq!(again.err.lines().filter(|line| line.starts_with("set aside: ")).count(), aside);
+    assert_eq!(again.err.lines().filter(|line| line.starts_with("quarantined: ")).count(), aside);
     assert_eq!(done(&out), 24 - aside);
 }
 
@@ -220,7 +220,7 @@ fn systems_of_a_pool_are_shared() {
     assert_eq!(told.code, Some(0), "{}", told.err);
     assert!(told.out.contains("6 runs: 6 passed"), "{}", told.out);
     assert!(told.err.contains("`127.0.0.1:1` does not answer"), "{}", told.err);
-    assert!(told.err.contains(" 0 set aside"), "{}", told.err);
+    assert!(told.err.contains(" 0 quarantined"), "{}", told.err);
     assert_eq!(done(&out), 6);
 }
 

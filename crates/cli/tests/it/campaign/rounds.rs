@@ -172,7 +172,7 @@ fn rounds_go_on_where_they_stopped() {
     fs::remove_dir_all(out.join("merged")).expect("gone");
     fs::remove_file(out.join("rounds/3.json")).expect("gone");
     let again = ioxide(&["campaign", path(&dir.path().join("plan.toml"))]);
-    assert!(again.err.contains("going on: "), "{}", again.err);
+    assert!(again.err.contains("continuing: "), "{}", again.err);
     same(&whole(&again, &out.join("merged")), &expected, &again.err);
     assert_eq!(units(&out).keys().collect::<Vec<_>>(), done.keys().collect::<Vec<_>>());
 }
@@ -287,7 +287,7 @@ fn mistakes_with_rounds_are_told() {
         ),
         (
             cover(&["--rounds", "2", "--part", path(&part), "--feedback", path(&feedback)]),
-            "is no feedback of a round",
+            "is not feedback of a round",
         ),
         (cover(&["--rounds", "2", "--part", path(&part), "--feedback", path(&good)]), "is of another plan"),
         (cover(&["--rounds", "0", "--plan"]), "invalid value '0'"),

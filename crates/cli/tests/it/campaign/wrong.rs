@@ -77,7 +77,7 @@ fn a_torn_unit_is_named() {
         text[..begun + 200].to_owned()
     });
     let told = merge(&parts, &out, &[]);
-    assert!(told.err.contains("parts/1` broke off in unit 17"), "{}", told.err);
+    assert!(told.err.contains("parts/1` ends in the middle of unit 17"), "{}", told.err);
     assert!(told.err.contains("missing: 1 of 20 units: 17"), "{}", told.err);
 }
 
@@ -91,7 +91,7 @@ fn foreign_parts_are_refused() {
     let told = merge(&parts, &out, &[]);
     assert_eq!(told.code, Some(2));
     assert!(
-        told.err.contains("parts/6` is foreign to `") && told.err.contains("has `2`, not `1`"),
+        told.err.contains("parts/6` does not belong with `") && told.err.contains("has `2`, not `1`"),
         "{}",
         told.err
     );

@@ -1,9 +1,10 @@
 //! A server that speaks to two clients, one of them far away: correct passes, faulty fails, however messages cross.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use ioxide_test_support::has_program;
+
+use crate::program::{command_in, printed};
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/board")
@@ -11,15 +12,7 @@ fn example() -> PathBuf {
 
 /// Runs ioxide against a board with these flags.
 fn ioxide(flags: &str, args: &[&str]) -> (String, i32) {
-    let Output { stdout, stderr, status } = Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(args)
-        .current_dir(example())
-        .env("BOARD_FLAGS", flags)
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("the program runs");
-    let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
-    (text, status.code().expect("it ends by itself"))
+    printed(&command_in(&example(), args).env("BOARD_FLAGS", flags).output().expect("the program runs"))
 }
 
 fn test(flags: &str, more: &[&str]) -> (String, i32) {

@@ -1,9 +1,10 @@
 //! A server with a binary protocol, tested without code: correct passes, faulty fails, its layouts are checked.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use ioxide_test_support::has_program;
+
+use crate::program::{command_in, printed};
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lamp")
@@ -11,15 +12,7 @@ fn example() -> PathBuf {
 
 /// Runs ioxide in `folder`, against a lamp with these flags.
 fn ioxide(folder: &Path, flags: &str, args: &[&str]) -> (String, i32) {
-    let Output { stdout, stderr, status } = Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(args)
-        .current_dir(folder)
-        .env("LAMP_FLAGS", flags)
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("the program runs");
-    let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
-    (text, status.code().expect("it ends by itself"))
+    printed(&command_in(folder, args).env("LAMP_FLAGS", flags).output().expect("the program runs"))
 }
 
 const TEST: [&str; 12] = [

@@ -127,7 +127,7 @@ fn answers_that_drip_are_waited_for() {
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nPO\r\n1\r\nN\r\n1\r\nG\r\n0\r\n\r\n";
     check_once(&service(chunks, pong), MODEL, 0, &["1 passed"]);
     let wrong = "HTTP/1.1 500 Oh\r\ncontent-length: 9\r\n\r\nPONG     ";
-    check_once(&service(wrong, pong), MODEL, FAIL, &["no output fits"]);
+    check_once(&service(wrong, pong), MODEL, FAIL, &["matches no output"]);
 }
 
 /// A model of a stream that is opened, and says one thing then.

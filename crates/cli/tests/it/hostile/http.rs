@@ -41,10 +41,10 @@ fn a_service_that_behaves_passes() {
 
 #[test]
 fn a_service_that_answers_nonsense() {
-    check(&pinged(writes("tea\r\n\r\n")), FAIL, &["no HTTP answer; it wrote: tea"]);
-    check(&pinged(writes("HTTP/1.1 OK 200\r\n\r\n")), FAIL, &["no status line"]);
+    check(&pinged(writes("tea\r\n\r\n")), FAIL, &["not an HTTP answer; it wrote: tea"]);
+    check(&pinged(writes("HTTP/1.1 OK 200\r\n\r\n")), FAIL, &["not a status line"]);
     let teapot = "HTTP/1.1 418 Teapot\r\ncontent-length: 3\r\n\r\ntea";
-    check(&pinged(writes(teapot)), FAIL, &["no output fits", "418 tea"]);
+    check(&pinged(writes(teapot)), FAIL, &["matches no output", "418 tea"]);
     let contradiction = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\ncontent-length: 5\r\n\r\nPONG";
     check(&pinged(writes(contradiction)), FAIL, &["two different"]);
 }

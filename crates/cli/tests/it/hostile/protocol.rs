@@ -27,8 +27,8 @@ fn a_child_that_writes_nonsense() {
 
 #[test]
 fn a_child_that_stops_in_the_middle_of_a_line() {
-    check(&child(r#"SENT; printf '{"type":"outp'; sleep 60"#), TROUBLE, &["half a message", "outp"]);
-    check(&child(r#"SENT; printf '{"type":"outp'; exit 0"#), TROUBLE, &["half a message", "outp"]);
+    check(&child(r#"SENT; printf '{"type":"outp'; sleep 60"#), TROUBLE, &["incomplete message", "outp"]);
+    check(&child(r#"SENT; printf '{"type":"outp'; exit 0"#), TROUBLE, &["incomplete message", "outp"]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_socket_that_misbehaves() {
         }
     };
     check(&tcp(true, writes(b"\xff\xfe\0\n")), TROUBLE, &["not UTF-8"]);
-    check(&tcp(true, writes(b"{\"type\":")), TROUBLE, &["half a message"]);
+    check(&tcp(true, writes(b"{\"type\":")), TROUBLE, &["incomplete message"]);
     check(
         &tcp(true, |mut stream| pour(&mut stream, format!("{PONG}\n").as_bytes(), HUGE)),
         FAIL,

@@ -26,7 +26,7 @@ fn a_child_that_misbehaves() {
     check(
         &child("read x; printf PO; sleep 60"),
         FAIL,
-        &["half a message: the rest of it did not come", "it wrote: PO"],
+        &["incomplete message: the rest of it did not come", "it wrote: PO"],
     );
     check(&child("yes PONG"), FAIL, &["!pong ──│ got"]);
     check(&child("read x; sleep 60"), FAIL, &["·│ got"]);
@@ -54,7 +54,7 @@ fn a_socket_that_misbehaves() {
         }
     };
     check(&tcp(true, writes(b"\xff\xfe\n")), FAIL, &["not UTF-8"]);
-    check(&tcp(true, writes(b"PO")), FAIL, &["half a message"]);
+    check(&tcp(true, writes(b"PO")), FAIL, &["incomplete message"]);
     check(&tcp(true, |mut stream| pour(&mut stream, b"PONG\n", HUGE)), FAIL, &["!pong ──│ got"]);
     check(&tcp(true, |mut stream| pour(&mut stream, b"x", HUGE)), TROUBLE, &["too long"]);
     check(&tcp(true, |_| hang()), FAIL, &["·│ got"]);
@@ -91,7 +91,7 @@ fn a_line_that_a_crash_cut_off_is_no_message() {
     for n in ["1", "13"] {
         let ended = cut(n);
         assert_eq!(ended.code, FAIL, "{}", ended.text);
-        for word in ["half a message: it closed the connection in the middle of it", "it wrote: PONG 1"] {
+        for word in ["incomplete message: it closed the connection in the middle of it", "it wrote: PONG 1"] {
             assert!(ended.text.contains(word), "should say `{word}`:\n{}", ended.text);
         }
         assert!(!ended.text.contains("!pong(n: 1) ──│ got"), "{}", ended.text);

@@ -26,7 +26,7 @@ def problem_of(body, is_patch):
     for name in ("title", "tag"):
         value = body.get(name, "ok")
         if not isinstance(value, str):
-            return name + " is no text"
+            return name + " is not text"
         if name == "title" and not value or len(value) > 12 and FAULT != "long":
             return name + " has a wrong length"
     return None

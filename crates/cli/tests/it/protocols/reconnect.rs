@@ -131,7 +131,7 @@ fn a_server_that_stops_listening_is_not_silent() {
         &["test", "m.iox", "--sut", "s", "--seed", "1", "--steps", "60", "--no-shrink"],
     );
     assert_eq!(code, FAIL, "{text}");
-    assert!(text.contains("nobody listens at") || text.contains("it refused the connection"), "{text}");
+    assert!(text.contains("no server listens at") || text.contains("it refused the connection"), "{text}");
     // One that was never there has no verdict.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let nobody = listener.local_addr().expect("an address").to_string();
@@ -139,13 +139,13 @@ fn a_server_that_stops_listening_is_not_silent() {
     Folder::new(SESSION, &session_system(&nobody, "")).test(TROUBLE, &["refused"]);
 }
 
-/// The last messages on a connection that is closed in order are read, half a message included.
+/// The last messages on a connection that is closed in order are read, an incomplete one included.
 #[test]
 fn half_a_message_at_a_clean_end_is_no_message() {
     let address = serve_connections(|mut stream| {
         let _ = serve_session(&mut stream, false, "good");
     });
-    Folder::new(SESSION, &session_system(&address, "")).test(FAIL, &["half a message", "good"]);
+    Folder::new(SESSION, &session_system(&address, "")).test(FAIL, &["incomplete message", "good"]);
 }
 
 /// A system that never closes its side may still send something: there is no verdict.
@@ -276,5 +276,5 @@ fn mistakes_are_told() {
     wrong("{ disconnect = \"rude\" }", "", &["`sut.s.inputs.ping.disconnect`", "\"abrupt\""]);
     wrong("\"ping\"", "connected = false", &["`sut.s.connected`", "no input has `connect = true`"]);
     wrong("\"ping\"", "conected = false", &["did you mean `connected`?"]);
-    wrong("\"ping\"", "on_connect = []", &["`sut.s.on_connect`", "one at least"]);
+    wrong("\"ping\"", "on_connect = []", &["`sut.s.on_connect`", "at least one"]);
 }

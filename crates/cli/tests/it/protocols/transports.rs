@@ -35,7 +35,7 @@ fn a_unix_socket_is_a_connection() {
     serving_at(&folder.path().join("bad"), "pong\npong\n");
     Folder::new(ECHO, &system("bad")).test(FAIL, &["!pong"]);
     serving_at(&folder.path().join("half"), "po");
-    Folder::new(ECHO, &format!("limit_ms = 500\n{}", system("half"))).test(FAIL, &["half a message"]);
+    Folder::new(ECHO, &format!("limit_ms = 500\n{}", system("half"))).test(FAIL, &["incomplete message"]);
     Folder::new(ECHO, &system("nobody")).test(TROUBLE, &["No such file"]);
     let tls = format!("tls = true\n{}", system("good"));
     Folder::new(ECHO, &tls).check(&["test", "m.iox", "--sut", "s"], USAGE, &["`sut.s.tls`", "Unix socket"]);
@@ -68,7 +68,7 @@ fn a_program_runs_on_a_terminal() {
     Folder::new(ECHO, &asks_plainly(&system(asks))).test(FAIL, &["exit status: 9"]);
     let dies = "read x; echo pong; read x; echo pong; exit 3";
     Folder::new(ECHO, &system(dies)).test(FAIL, &["exit status: 3"]);
-    Folder::new(ECHO, &system("read x; printf po; sleep 60")).test(FAIL, &["half a message"]);
+    Folder::new(ECHO, &system("read x; printf po; sleep 60")).test(FAIL, &["incomplete message"]);
 }
 
 /// The same without a terminal.

@@ -64,7 +64,7 @@ fn a_system_that_is_gone_is_not_silent() {
         n += 1;
         socket.send_to(b"pong", from).is_ok() && n < 3
     });
-    Folder::new(ECHO, &text(&dying)).test(FAIL, &["nobody listens at udp:"]);
+    Folder::new(ECHO, &text(&dying)).test(FAIL, &["no server listens at udp:"]);
     // A server that was started here and ends is seen as well.
     let script = "import socket,sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); \
                   s.bind(('127.0.0.1', int(sys.argv[1]))); \

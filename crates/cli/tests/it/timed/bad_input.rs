@@ -25,9 +25,9 @@ fn a_case_file_that_is_stale_or_broken_is_refused() {
     run_case(&changed("\"tr4\"", "\"tr44\"")).expect(2, &["the model has no `tr44`", again]);
     run_case(&changed("\"tr4\"", "\"tr9\"")).expect(2, &["error: "]);
     run_case(&changed("\"Atm\"", "\"Bank\"")).expect(2, &["a case of the model `Bank`, not of `Atm`"]);
-    run_case(&whole[..whole.len() / 2]).expect(2, &["is no test case", write]);
-    run_case("{}").expect(2, &["is no test case", write]);
-    run_case("").expect(2, &["is no test case", write]);
+    run_case(&whole[..whole.len() / 2]).expect(2, &["is not a test case", write]);
+    run_case("{}").expect(2, &["is not a test case", write]);
+    run_case("").expect(2, &["is not a test case", write]);
     test(&format!("model:{ATM}"), &["--tester", "case:no-such.json"]).expect(2, &["no-such.json"]);
     test(&format!("model:{ATM}"), &["--tester", "case:"]).expect(2, &["error: "]);
 }

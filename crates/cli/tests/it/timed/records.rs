@@ -76,8 +76,8 @@ fn a_trace_with_wrong_times_is_refused_by_its_line() {
     let rows = [
         (r#"{"label": "Transc", "args": {"amt": 50, "tb": 4}, "time": 1}"#, "line 2: time goes back"),
         (r#"{"after": -1}"#, "line 2: a negative delay: `after` is -1"),
-        (r#"{"time": "soon"}"#, "line 2: `time` is \"soon\", which is no time in seconds"),
-        (r#"{"time": [3]}"#, "line 2: `time` is [3], which is no time in seconds"),
+        (r#"{"time": "soon"}"#, "line 2: `time` is \"soon\"; write a time in seconds"),
+        (r#"{"time": [3]}"#, "line 2: `time` is [3]; write a time in seconds"),
         (r#"{"time": 3, "after": 1}"#, "line 2: both `time` and `after`"),
         (r#"{"after": 1e999999999}"#, "line 2: "),
         (r#"{"quiescence": true, "label": "Abort"}"#, "line 2: a message and silence in one line"),

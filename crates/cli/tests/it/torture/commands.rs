@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-pub use crate::program::root;
+pub use crate::program::{print, root};
 
 const SPEC: &str = "examples/brp/spec.iox";
 const FAULTY: &str = "model:examples/brp/m3.iox";
@@ -41,13 +41,6 @@ pub struct WritingCommand {
 }
 
 /// Returns the output of `ioxide` and its exit code.
-pub fn ioxide(args: &[&str]) -> (String, Option<i32>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    let output = command.args(args).current_dir(root()).output().expect("it runs");
-    let text = [output.stdout, output.stderr].concat();
-    (String::from_utf8_lossy(&text).into_owned(), output.status.code())
-}
-
 /// Replaces the digits of the time at which a session began: two runs of a command may begin in different minutes.
 fn hide_start_time(bytes: &mut [u8]) {
     const FIELD: &[u8] = b"\"started\":\"";
@@ -194,8 +187,8 @@ fn killing() -> WritingCommand {
 fn scoring() -> WritingCommand {
     let made = tempfile::tempdir().expect("a folder");
     let suite = made.path().join("suite").display().to_string();
-    let (text, code) = ioxide(&["kill", SPEC, "--ops", "delete", "--out", &suite]);
-    assert_eq!(code, Some(0), "{text}");
+    let (text, code) = print(&["kill", SPEC, "--ops", "delete", "--out", &suite]);
+    assert_eq!(code, 0, "{text}");
     let words = "score examples/brp/spec.iox suite --ops delete --jobs 1 --record decided --html page.html";
     WritingCommand {
         before: vec![("suite", fs::read_to_string(suite).expect("a suite"))],
@@ -220,8 +213,8 @@ fn testing() -> WritingCommand {
             let record = place.join("runs/campaign.jsonl");
             let begun = fs::read_to_string(&record).unwrap_or_default();
             if begun.lines().count() > 2 {
-                let (text, code) = ioxide(&["report", &record.display().to_string()]);
-                assert_eq!(code, Some(0), "{what}: {text}");
+                let (text, code) = print(&["report", &record.display().to_string()]);
+                assert_eq!(code, 0, "{what}: {text}");
             }
             // The next campaign finds what this one found, whatever was left.
             let (text, code) = testing().again(place);
@@ -240,8 +233,8 @@ fn testing() -> WritingCommand {
 fn recorded() -> String {
     let made = tempfile::tempdir().expect("a folder");
     let folder = made.path().display().to_string();
-    let (text, code) = ioxide(&["test", SPEC, "--sut", FAULTY, "--seed", "1", "--report", &folder]);
-    assert_eq!(code, Some(1), "{text}");
+    let (text, code) = print(&["test", SPEC, "--sut", FAULTY, "--seed", "1", "--report", &folder]);
+    assert_eq!(code, 1, "{text}");
     let record = fs::read_to_string(made.path().join("campaign.jsonl")).expect("a record");
     // It says where the model was, which is another folder than the one it is used in.
     record.replace(SPEC, &root().canonicalize().expect("the repository").join(SPEC).display().to_string())
@@ -303,8 +296,8 @@ fn recorded_machine() -> String {
     let folder = made.path().display().to_string();
     let (meter, sut) = ("examples/fsm/meter.iox", "model:examples/fsm/meter.iox");
     let (text, code) =
-        ioxide(&["test", meter, "--sut", sut, "--seed", "1", "--steps", "300", "--report", &folder]);
-    assert_eq!(code, Some(0), "{text}");
+        print(&["test", meter, "--sut", sut, "--seed", "1", "--steps", "300", "--report", &folder]);
+    assert_eq!(code, 0, "{text}");
     fs::read_to_string(made.path().join("campaign.jsonl")).expect("a record")
 }
 

@@ -21,7 +21,7 @@ enum Fault {
     Close,
     /// It says nothing any more.
     Silence,
-    /// It says something that is no message.
+    /// It says something that is not a message.
     Garbage,
 }
 

@@ -40,7 +40,7 @@ fn a_run_beyond_the_unfolded_processes_says_so() {
     let why = "because the model is unfolded up to 3 nested processes only, and the run may have gone beyond";
     judge("UNFOLD=3").check(5, &["INCONCLUSIVE: unknown from step 5 on", why, "`--set UNFOLD=3`"]);
     judge("UNFOLD=10").check(0, &["PASS: 8 steps are allowed"]);
-    judge("UNFOLD=0").check(2, &["`--set UNFOLD=0` is no depth from 1 to 60"]);
+    judge("UNFOLD=0").check(2, &["`--set UNFOLD=0` is not a depth from 1 to 60"]);
 }
 
 #[test]

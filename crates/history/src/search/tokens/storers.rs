@@ -59,7 +59,7 @@ pub(super) fn find_storers(
             return None;
         }
         let Label::Input(gate, values) = input else { continue };
-        let fields = carried.of(*gate);
+        let fields = carried.slots_of(*gate);
         if fields.is_empty() || fields.len() > MAX_FIELDS {
             continue;
         }
@@ -72,7 +72,7 @@ pub(super) fn find_storers(
     }
     let ((input, output), members) = classes.into_iter().max_by_key(|(_, members)| members.len())?;
     let Label::Input(gate, _) = &input else { return None };
-    let fields = carried.of(*gate).to_vec();
+    let fields = carried.slots_of(*gate).to_vec();
     if members.len() < 2 {
         return None;
     }

@@ -211,11 +211,11 @@ impl<'a> Stepper<'a> {
         control: ControlState,
         path: &str,
     ) -> Result<ControlState, NoPart> {
-        self.deeper(|stepper| stepper.opened_once(control, path))
+        self.with_nesting(|stepper| stepper.open_once(control, path))
     }
 
     /// Runs `look` one level deeper; beyond [`MAX_NESTING`], some call creates processes without bound.
-    fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T, NoPart>) -> Result<T, NoPart> {
+    fn with_nesting<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T, NoPart>) -> Result<T, NoPart> {
         if self.nesting >= MAX_NESTING {
             return Err(self.called.map_or(NoPart::Broken, NoPart::Endless));
         }
@@ -225,7 +225,7 @@ impl<'a> Stepper<'a> {
         found
     }
 
-    fn opened_once(&mut self, control: ControlState, path: &str) -> Result<ControlState, NoPart> {
+    fn open_once(&mut self, control: ControlState, path: &str) -> Result<ControlState, NoPart> {
         let (mut id, mut scope, mut wiring) = match control {
             ControlState::At(id, scope, wiring) => (id, scope, wiring),
             ControlState::Parallel(sharing, left, right) => {
@@ -418,7 +418,7 @@ impl<'a> Stepper<'a> {
 
     /// Returns the steps of `control`, which stands at `path`.
     pub(super) fn steps(&mut self, control: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {
-        self.deeper(|stepper| stepper.steps_once(control, path))
+        self.with_nesting(|stepper| stepper.steps_once(control, path))
     }
 
     fn steps_once(&mut self, control: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {

@@ -267,7 +267,7 @@ impl TxsReader<'_> {
     }
 
     /// One level deeper.
-    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> TxsRead<T>) -> TxsRead<T> {
+    fn with_nesting<T>(&mut self, read: impl FnOnce(&mut Self) -> TxsRead<T>) -> TxsRead<T> {
         if self.nesting >= MAX_NESTING {
             let span = self.span();
             return Err(self.sink.error(|| {

@@ -50,7 +50,7 @@ impl ModelTextWriter<'_, '_> {
         let mut made = MadeUp::default();
         let mut told = branch.told.iter().copied();
         let mut texts = Vec::new();
-        for (gate, fixed) in &self.text.seen.shapes[branch.shape.index()] {
+        for (gate, fixed) in &self.text.seen_answers.shapes[branch.shape.index()] {
             let mut message = AnswerMessage::default();
             for (&field, value) in model.sts.gates[*gate].fields.iter().zip(fixed) {
                 let info = model.pool.var_info(field);
@@ -156,7 +156,7 @@ impl ModelTextWriter<'_, '_> {
     }
 
     fn write_literal(&self, at: i64) -> String {
-        let value = usize::try_from(at).ok().and_then(|at| self.text.seen.literals.get(at));
+        let value = usize::try_from(at).ok().and_then(|at| self.text.seen_answers.literals.get(at));
         value.map_or_else(|| "0".into(), |value: &Value| self.value_text(value))
     }
 

@@ -11,7 +11,7 @@ use super::super::values::FieldValues;
 use super::{LearnedText, ModelTextWriter, OwedAnswers, WrittenEffects};
 use crate::drawing::{Counterexample, DrawnMove, DrawnState, HypothesisDrawing, key_by_ways};
 use crate::register::guards::{GuardedBranch, guard_machine};
-use crate::register::learner::DataSurprise;
+use crate::register::learner::UnexpectedDataAnswer;
 use crate::register::machine::RegisterMachine;
 
 impl ValueSystem<'_> {
@@ -21,26 +21,26 @@ impl ValueSystem<'_> {
         number: usize,
         machine: &RegisterMachine,
         domain: &FieldValues,
-        seen: &SeenAnswers,
+        seen_answers: &SeenAnswers,
     ) -> HypothesisDrawing {
         let machine = &guard_machine(machine);
-        LearnedText { machine, domain, gates: self.gates, seen, messages: self.messages }.draw(number)
+        LearnedText { machine, domain, gates: self.gates, seen_answers, messages: self.messages }.draw(number)
     }
 
     /// Returns the counterexample that refuted a hypothesis.
     pub fn show_surprise(
         &self,
         domain: &FieldValues,
-        seen: &SeenAnswers,
-        found: &DataSurprise,
+        seen_answers: &SeenAnswers,
+        found: &UnexpectedDataAnswer,
     ) -> Counterexample {
-        let steps = self.show_steps(domain, seen, &found.seen);
+        let steps = self.show_steps(domain, seen_answers, &found.seen);
         // The same run with what was believed in the end: values have the same names in both.
         let mut believed = found.seen.clone();
         if let Some((_, last)) = believed.last_mut() {
             last.clone_from(&found.believed);
         }
-        let believed = self.show_steps(domain, seen, &believed).pop().map(|(_, answer)| answer);
+        let believed = self.show_steps(domain, seen_answers, &believed).pop().map(|(_, answer)| answer);
         Counterexample { steps, believed: believed.unwrap_or_default() }
     }
 }

@@ -66,5 +66,5 @@ fn a_range_without_room_is_noticed() {
     let put = |gate: usize, value| DataInput { gate: InputId::new(gate), values: vec![value] };
     assert!(domain.choose_values(&[put(0, 1), put(0, 2)], &mut rng).is_some());
     assert!(domain.choose_values(&[put(0, 1), put(0, 2), put(0, 3)], &mut rng).is_none());
-    assert!(domain.choose_values(&[put(0, 1), put(1, 1)], &mut rng).is_none(), "a number is no text");
+    assert!(domain.choose_values(&[put(0, 1), put(1, 1)], &mut rng).is_none(), "a number is not text");
 }

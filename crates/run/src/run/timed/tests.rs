@@ -82,7 +82,7 @@ fn hurried(slow: Slow) -> (Verdict, String) {
 fn a_tester_that_misses_its_instant_blames_nobody() {
     let (verdict, reason) = hurried(Slow { poll: Duration::from_millis(60), send: Duration::ZERO });
     assert_eq!(verdict, Verdict::Inconclusive);
-    assert!(reason.contains("the tester was too late"), "{reason}");
+    assert!(reason.contains("the tester sent") && reason.contains("too late"), "{reason}");
 }
 
 #[test]

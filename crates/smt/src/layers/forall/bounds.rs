@@ -76,13 +76,13 @@ fn eliminate_by_equation(
     var: VarId,
     sort: Sort,
     literals: &[Term],
-    whole: bool,
+    is_integer: bool,
 ) -> Option<Term> {
     let (at, solution) = literals.iter().enumerate().find_map(|(at, &literal)| {
         let TermNode::Eq(a, b) = *pool.node(literal) else { return None };
         let (factor, rest) = split_linear(pool, var, a, b)?;
         // `2·x = t` also says that `t` is even.
-        if whole && !is_unit(&factor) {
+        if is_integer && !is_unit(&factor) {
             return None;
         }
         Some((at, scale_term(pool, rest, &Rational::from(-1).div(&factor))))
@@ -130,14 +130,18 @@ impl QuantifierBounds {
         pool: &mut TermPool,
         var: VarId,
         literal: Term,
-        whole: bool,
+        is_integer: bool,
     ) -> Option<()> {
         match *pool.node(literal) {
-            TermNode::Lt(a, b) => self.add_comparison(pool, var, OrderLiteral { a, b, strict: true }, whole),
-            TermNode::Le(a, b) => self.add_comparison(pool, var, OrderLiteral { a, b, strict: false }, whole),
+            TermNode::Lt(a, b) => {
+                self.add_comparison(pool, var, OrderLiteral { a, b, strict: true }, is_integer)
+            }
+            TermNode::Le(a, b) => {
+                self.add_comparison(pool, var, OrderLiteral { a, b, strict: false }, is_integer)
+            }
             TermNode::Eq(a, b) => {
-                self.add_comparison(pool, var, OrderLiteral { a, b, strict: false }, whole)?;
-                self.add_comparison(pool, var, OrderLiteral { a: b, b: a, strict: false }, whole)
+                self.add_comparison(pool, var, OrderLiteral { a, b, strict: false }, is_integer)?;
+                self.add_comparison(pool, var, OrderLiteral { a: b, b: a, strict: false }, is_integer)
             }
             _ => None,
         }
@@ -149,7 +153,7 @@ impl QuantifierBounds {
         pool: &mut TermPool,
         var: VarId,
         literal: OrderLiteral,
-        whole: bool,
+        is_integer: bool,
     ) -> Option<()> {
         let OrderLiteral { a, b, strict } = literal;
         let difference = pool.sub(a, b);
@@ -161,7 +165,7 @@ impl QuantifierBounds {
         let (factor, rest) = split_linear(pool, var, a, b)?;
         let sort = pool.sort(rest).base();
         // factor·x + rest < 0; over whole numbers, factor·x + rest + 1 ≤ 0.
-        let (rest, strict) = if whole && strict {
+        let (rest, strict) = if is_integer && strict {
             let one = pool.number(Rational::ONE, sort);
             (pool.add2(rest, one), false)
         } else {

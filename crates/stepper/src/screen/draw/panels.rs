@@ -102,7 +102,7 @@ pub fn moves(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rec
     let inner = block.inner(area);
     frame.render_widget(block, area);
     if listed.is_empty() {
-        let hint = if state.filter.is_empty() { "nothing; x shows why" } else { "nothing; Esc shows all" };
+        let hint = if state.filter.is_empty() { "no moves; x shows why" } else { "no match; Esc shows all" };
         return frame.render_widget(Paragraph::new(hint).style(theme.quiet()), inner);
     }
     let column = |text: &dyn Fn(&SceneMove) -> usize| {

@@ -17,7 +17,7 @@ use crate::state::{Store, SymState};
 impl TimedCourse {
     /// Returns a delay from now, in seconds, after which no guard changes any more by time alone.
     pub(in super::super) fn time_horizon(&self, cx: &mut Ctx<'_>) -> Rational {
-        let stores: Vec<(LocId, Substitution)> = match &self.held.belief {
+        let stores: Vec<(LocId, Substitution)> = match &self.held_belief.belief {
             Belief::Concrete(states) => {
                 states.iter().map(|state| (state.loc, constant_substitution(cx, state))).collect()
             }

@@ -27,7 +27,7 @@ use super::drift::{DriftPlans, LabelBudget};
 use super::priced_looks::PricedLooks;
 use super::rare::RareSwitches;
 use super::starts::StartStates;
-use super::walk_preferences::{PreferenceDeck, WalkPreferences};
+use super::walk_preferences::{PreferenceCycle, WalkPreferences};
 use crate::data::{Hints, ModelLexicon, SeenValues, UsedKeys};
 use crate::tester::instant::{self, TriedInstants, WaitingCost, nanoseconds};
 use crate::tester::random::Interaction;
@@ -87,7 +87,7 @@ pub(super) struct RandomWalks {
     least: usize,
     /// Makes the signal that ends the search for the values of one input; `None` if it may take its time.
     choice_limit: Option<fn(Option<Duration>) -> Halt>,
-    deck: PreferenceDeck,
+    cycle: PreferenceCycle,
     drift: DriftPlans,
     /// True if the last walk was a drift.
     was_drift: bool,
@@ -132,7 +132,7 @@ impl RandomWalks {
             walks: 0,
             least: 0,
             choice_limit: None,
-            deck: PreferenceDeck::default(),
+            cycle: PreferenceCycle::default(),
             drift: DriftPlans::default(),
             was_drift: false,
             run: WalkRun::default(),
@@ -381,8 +381,8 @@ impl RandomWalks {
     }
 
     /// Counts that an input was sent in a state of this outline.
-    fn count_tried(&mut self, about: u64, id: SwitchId) {
-        count_bounded(&mut self.tried, (about, id));
+    fn count_tried(&mut self, outline: u64, id: SwitchId) {
+        count_bounded(&mut self.tried, (outline, id));
     }
 
     /// Remembers the keys of a message.

@@ -51,14 +51,14 @@ pub(super) enum InputPreference {
     },
 }
 
-/// The deck that preferences are dealt from: every kind, and every pair of inputs to pump, comes once before any again,
-/// so that no seed waits long for a kind.
+/// The cycle that preferences are dealt from: every kind, and every pair of inputs to pump, comes once before any
+/// again, so that no seed waits long for a kind.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PreferenceDeck {
+pub(super) struct PreferenceCycle {
     kinds: Vec<PreferenceKind>,
     pairs: Vec<(SwitchId, SwitchId)>,
-    /// The numbers of preferences and of pumps dealt so far.
-    n_dealt: usize,
+    /// The numbers of preferences and of pumps given so far.
+    n_given: usize,
     pumps: usize,
 }
 
@@ -71,7 +71,7 @@ enum PreferenceKind {
     Swarm,
 }
 
-/// The kinds of one deal; new sequences are half of them.
+/// The kinds of one cycle; new sequences are half of them.
 const KINDS: [PreferenceKind; 8] = [
     PreferenceKind::Novel,
     PreferenceKind::Pump,
@@ -83,11 +83,11 @@ const KINDS: [PreferenceKind; 8] = [
     PreferenceKind::Even,
 ];
 
-impl PreferenceDeck {
+impl PreferenceCycle {
     /// Returns the next preferences; `inputs` are those met so far. The first ones are short and mild: many faults are
     /// near, and an extreme preference that does not suit a system costs a lot.
     /// `weights` are those that the model gives the inputs.
-    pub(super) fn deal(
+    pub(super) fn next_preferences(
         &mut self,
         rng: &mut ChaCha8Rng,
         inputs: &[SwitchId],
@@ -96,7 +96,7 @@ impl PreferenceDeck {
         // Fair, eager and patient, chosen by feel: some faults need several pending inputs, some need that every
         // reply is awaited.
         let eager = [50, 50, 95, 95, 15][rng.random_range(0..5usize)];
-        let length = 1usize << rng.random_range(2..=3 + (self.n_dealt / GROWS_EVERY).min(2));
+        let length = 1usize << rng.random_range(2..=3 + (self.n_given / GROWS_EVERY).min(2));
         // With a single input there is nothing to pump against and nothing to leave out.
         let (way, left) = match self.kind(rng) {
             PreferenceKind::Pump if inputs.len() > 1 => self.pump(rng, inputs, weights),
@@ -106,7 +106,7 @@ impl PreferenceDeck {
                 (InputPreference::Novel, 2 * length)
             }
         };
-        self.n_dealt += 1;
+        self.n_given += 1;
         WalkPreferences { way, left, eager, weights: draw_weights(rng) }
     }
 
@@ -115,7 +115,7 @@ impl PreferenceDeck {
         if self.kinds.is_empty() {
             self.kinds = KINDS.to_vec();
             // The last ones are dealt first.
-            let mild = if self.n_dealt == 0 { 2 } else { 0 };
+            let mild = if self.n_given == 0 { 2 } else { 0 };
             self.kinds[..KINDS.len() - mild].shuffle(rng);
         }
         self.kinds.pop().unwrap_or(PreferenceKind::Novel)

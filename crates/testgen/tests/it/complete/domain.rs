@@ -9,7 +9,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_test_support::is_full_run;
 use ioxide_testgen::complete::concretise::{is_equal, store_after};
-use ioxide_testgen::complete::react::SaidMessage;
+use ioxide_testgen::complete::react::OutputTerms;
 use ioxide_testgen::complete::suite::CompleteSuite;
 use ioxide_testgen::complete::{Abstraction, InputClass};
 
@@ -23,7 +23,7 @@ struct Domain<'a> {
     /// By test and step: the input class, and for each answer whether it has the values of the right one.
     runs: Vec<Vec<(usize, Vec<bool>)>>,
     /// The answers a system may give, by input class; the last is one the model never gives.
-    answers: Vec<Vec<Vec<SaidMessage>>>,
+    answers: Vec<Vec<Vec<OutputTerms>>>,
     /// By condition class, input class and answer: whether it differs from the right one for some values.
     differs: Vec<Vec<Vec<bool>>>,
 }
@@ -56,7 +56,7 @@ impl<'a> Domain<'a> {
             for (input, &(answer, target)) in system[own].iter().enumerate() {
                 let Some(outcome) = self.abstraction.outcomes(state, input).first() else { continue };
                 let answers = &self.abstraction.answers[input];
-                let right = answers.groups[answers.answer_number(&outcome.said).unwrap()];
+                let right = answers.groups[answers.answer_number(&outcome.outputs).unwrap()];
                 let differs = if surely {
                     answers.groups.get(answer) != Some(&right)
                 } else {
@@ -106,7 +106,7 @@ impl<'a> Domain<'a> {
     fn model(&self) -> System {
         let entry = |state: usize, input: usize| {
             let Some(outcome) = self.abstraction.outcomes(state, input).first() else { return (0, 0) };
-            let answer = self.answers[input].iter().position(|answer| *answer == outcome.said);
+            let answer = self.answers[input].iter().position(|answer| *answer == outcome.outputs);
             (answer.unwrap_or(0), outcome.target)
         };
         let row =
@@ -120,7 +120,7 @@ impl<'a> Domain<'a> {
 fn looked_at(
     cx: &Ctx<'_>,
     abstraction: &Abstraction,
-    answers: &[Vec<Vec<SaidMessage>>],
+    answers: &[Vec<Vec<OutputTerms>>],
     test: &[Label],
 ) -> Vec<(usize, Vec<bool>)> {
     let mut state = abstraction.initial;
@@ -135,7 +135,7 @@ fn looked_at(
         };
         let input = abstraction.inputs.iter().position(holds).expect("a class has the input");
         let outcome = &abstraction.outcomes(state, input)[0];
-        let same = |given: &Vec<SaidMessage>| is_equal(cx, &outcome.said, given, &fields, &store);
+        let same = |given: &Vec<OutputTerms>| is_equal(cx, &outcome.outputs, given, &fields, &store);
         run.push((input, answers[input].iter().map(same).collect()));
         store = store_after(cx, &store, *gate, values, outcome).expect("updates have values");
         state = outcome.target;
@@ -149,16 +149,16 @@ fn differs_at(
     abstraction: &Abstraction,
     state: usize,
     input: usize,
-    answer: &[SaidMessage],
+    answer: &[OutputTerms],
 ) -> bool {
     let Some(outcome) = abstraction.outcomes(state, input).first() else { return false };
-    let same_gates =
-        outcome.said.len() == answer.len() && outcome.said.iter().zip(answer).all(|(a, b)| a.gate == b.gate);
+    let same_gates = outcome.outputs.len() == answer.len()
+        && outcome.outputs.iter().zip(answer).all(|(a, b)| a.gate == b.gate);
     if !same_gates {
         return true;
     }
     let mut equal = Vec::new();
-    for (a, b) in outcome.said.iter().zip(answer) {
+    for (a, b) in outcome.outputs.iter().zip(answer) {
         for (&x, &y) in a.values.iter().zip(&b.values) {
             equal.push(cx.pool.eq(x, y));
         }

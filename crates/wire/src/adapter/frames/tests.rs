@@ -99,7 +99,7 @@ fn half_a_frame_is_no_silence() {
     let error = half.next_message(soon()).unwrap_err();
     let AdapterError::HalfMessage { line, cut: MessageCut::Stopped(_) } = &error else { panic!("{error}") };
     assert_eq!((line.as_str(), error.breakdown()), ("ha", None));
-    assert!(error.to_string().contains("half a message: the rest of it did not come"), "{error}");
+    assert!(error.to_string().contains("incomplete message: the rest of it did not come"), "{error}");
     assert_eq!(frames(b"", Framing::Line, 1, false).next_message(soon()), Ok(None));
 }
 
@@ -113,9 +113,11 @@ fn a_line_cut_by_a_crash_is_half_a_message() {
     let (found, error) = all(frames(b"PONG 12\nPONG 1", Framing::Line, 100, true));
     assert_eq!(found, ["PONG 12"]);
     assert_eq!(error, AdapterError::HalfMessage { line: "PONG 1".into(), cut: MessageCut::Closed });
-    assert!(error.to_string().starts_with("half a message: it closed the connection in the middle of it"));
+    assert!(
+        error.to_string().starts_with("incomplete message: it closed the connection in the middle of it")
+    );
     assert_eq!(at_the_end(b"PONG 13\n", Framing::Line), AdapterError::Closed.to_string());
-    assert!(at_the_end(b"\x02a", Framing::Length(1)).contains("half a message"));
+    assert!(at_the_end(b"\x02a", Framing::Length(1)).contains("incomplete message"));
 }
 
 /// Frames of a message that goes on after every `more`.
@@ -184,7 +186,7 @@ impl ByteSource for Slow {
     }
 }
 
-/// Defect: a message had one time limit, and was half a message if its bytes took longer, however steadily they came.
+/// Defect: a message had one time limit, and was incomplete if its bytes took longer, however steadily they came.
 #[test]
 fn a_message_is_waited_for_while_its_bytes_come() {
     // The bytes have come in the past, so no time passes here.
@@ -263,7 +265,7 @@ fn counted_bytes_may_hold_anything() {
         let (found, error) = read(b"$4\r\na\r\nbc\r\n");
         assert!(found.is_empty() && error.to_string().contains("not followed by"), "{error}");
         let (found, error) = read(b"$4\r\na\r\nb");
-        assert!(found.is_empty() && error.to_string().contains("half a message"), "{error}");
+        assert!(found.is_empty() && error.to_string().contains("incomplete message"), "{error}");
     }
 }
 

@@ -303,7 +303,7 @@ impl PendingRequest {
         let parsed = HttpResponse::parse(&self.buffer, asked, self.ended);
         let wrong = |bad: Undecodable| match self.cause {
             OutputCause::None => {
-                let bad = bad.in_other_words(|reason| format!("it spoke without being asked: {reason}"));
+                let bad = bad.in_other_words(|reason| format!("it sent data without a request: {reason}"));
                 undecodable(&self.buffer, &bad)
             }
             OutputCause::Request(_) => undecodable(&self.buffer, &bad),

@@ -1,6 +1,7 @@
 //! A connection on which messages come one after the other: server-sent events, or a WebSocket.
 //!
-//! *Promises.* Nothing on an open stream is silence; its end is told once, and half a message at its end is an error.
+//! *Promises.* Nothing on an open stream is silence; its end is told once, and an incomplete message at its end is an
+//! error.
 
 use std::collections::VecDeque;
 use std::io;

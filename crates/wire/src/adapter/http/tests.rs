@@ -121,10 +121,10 @@ fn only_an_open_connection_is_silent() {
 #[test]
 fn answers_that_are_none_are_told() {
     for (answer, says) in [
-        ("tea\r\n\r\n", "no HTTP answer"),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntea", "no output fits"),
+        ("tea\r\n\r\n", "not an HTTP answer"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntea", "matches no output"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n", "too long"),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n7", "half a message: the rest of it did not come"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n7", "incomplete message: the rest of it did not come"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 22\r\n\r\nthe token is s3cret ok", "the token is *** ok"),
     ] {
         let error = ask(&mut against(always(answer)), Duration::from_millis(100)).unwrap_err().to_string();
@@ -166,9 +166,9 @@ fn garbage_in_the_packet_of_an_answer_is_told_with_its_bytes() {
     }
     let half = format!("{SEVEN}HTTP/1.1 200 OK\r\n");
     let half = after_seven_within(half, Duration::from_millis(10)).unwrap_err().to_string();
-    assert!(half.contains("half a message"), "{half}");
+    assert!(half.contains("incomplete message"), "{half}");
     let none = after_seven(format!("{SEVEN}HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntea")).unwrap_err();
-    assert!(none.to_string().contains("no output fits"), "{none}");
+    assert!(none.to_string().contains("matches no output"), "{none}");
 }
 
 #[test]

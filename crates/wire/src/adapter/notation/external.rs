@@ -260,7 +260,7 @@ impl WireNotation for HttpNotation<'_> {
     fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
         let answer = self.answer_config(gate)?;
         if answer.closed {
-            // The end of a connection is no message that a script could compare.
+            // The end of a connection is not a message that a script could compare.
             return None;
         }
         let pattern = answer.body.as_deref().map(|body| portable_pattern(body).ok_or(())).transpose().ok()?;

@@ -249,7 +249,7 @@ impl TextAdapter {
         // A system that has gone is not silent, although nobody is connected to it.
         match self.link.listen_state() {
             PortState::Closed => {
-                Err(AdapterError::Broken(format!("nobody listens at {} any more", self.link)))
+                Err(AdapterError::Broken(format!("no server listens at {} any more", self.link)))
             }
             PortState::Listening | PortState::Unknown => Ok(()),
         }

@@ -46,10 +46,10 @@ fn a_line_cut_by_a_crash_is_no_output() {
     let model = model(ECHO);
     assert_eq!(adapter.observe(SOON).map(Observation::label), Ok(Some(message(&model, "SAID", &[12]))));
     let AdapterError::Unreadable { line, reason } = adapter.observe(SOON).unwrap_err() else {
-        panic!("half a message is unreadable")
+        panic!("an incomplete message is unreadable")
     };
     assert_eq!(line, "PONG 1");
-    assert!(reason.starts_with("half a message") && reason.contains("exit status: 3"), "{reason}");
+    assert!(reason.starts_with("incomplete message") && reason.contains("exit status: 3"), "{reason}");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_message_that_is_never_finished_ends_with_its_time_limit() {
     assert_eq!(error.breakdown(), None, "no verdict: nobody knows who is slow");
 }
 
-/// Too short, it is no message; too long, it is never finished: neither is silence or another message.
+/// Too short, it is not a message; too long, it is never finished: neither is silence or another message.
 #[test]
 fn a_message_that_lies_about_its_length_is_unreadable() {
     let layout = |text: &str| MessageLayout::parse(text, Endian::Big).unwrap();
@@ -112,9 +112,12 @@ fn a_message_that_lies_about_its_length_is_unreadable() {
         }
     };
     assert_eq!(lies("005").map(Observation::label), Ok(Some(message(&model(ECHO), "SAID", &[7]))));
-    for (length, says) in
-        [("004", "SAID"), ("003", "SAID"), ("001", "cannot hold its own length"), ("006", "half a message")]
-    {
+    for (length, says) in [
+        ("004", "SAID"),
+        ("003", "SAID"),
+        ("001", "cannot hold its own length"),
+        ("006", "incomplete message"),
+    ] {
         let told = lies(length).unwrap_err().of_system();
         let AdapterError::Unreadable { reason, .. } = &told else { panic!("{length}: {told}") };
         assert!(reason.contains(says), "{length}: {reason}");

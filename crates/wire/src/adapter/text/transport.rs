@@ -74,7 +74,7 @@ impl Transport {
             SutSpec::ErrorStream(_) => Self::ErrorStream(connection.error_stream.clone().unwrap_or_default()),
             SutSpec::Udp(address) => Self::Datagrams(UdpConnection::new(address, connection, is_timed)),
             SutSpec::Model(file) => {
-                let reason = StartProblem::Description("a model speaks no text".into());
+                let reason = StartProblem::Description("a simulated model has no text protocol".into());
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }
         })

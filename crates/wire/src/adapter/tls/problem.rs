@@ -80,7 +80,7 @@ fn describe_certificate(problem: &CertificateError) -> String {
         }
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names = match &presented[..] {
-                [] => "no name at all".to_owned(),
+                [] => "no name".to_owned(),
                 names => names.join(", "),
             };
             let expected = expected.to_str();
@@ -123,7 +123,7 @@ fn describe_path(problem: &webpki::Error) -> String {
                 .into()
         }
         webpki::Error::EndEntityUsedAsCa => {
-            "a certificate on the way to the authority may not sign others (`CA:FALSE`): the `ca` must be one with \
+            "an intermediate certificate may not sign others (`CA:FALSE`): the `ca` must be one with \
              `CA:TRUE`"
                 .into()
         }

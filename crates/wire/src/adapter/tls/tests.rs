@@ -122,7 +122,7 @@ fn the_end_of_an_encrypted_connection_is_no_silence() {
     adapter.reset().unwrap();
     assert_eq!(adapter.observe(SOON).map(Observation::label), Ok(Some(message(&model(ECHO), "SAID", &[1]))));
     let error = adapter.observe(SOON).unwrap_err().to_string();
-    assert!(error.contains("half a message"), "{error}");
+    assert!(error.contains("incomplete message"), "{error}");
 }
 
 /// Returns the error of a reset that must fail.

@@ -42,7 +42,7 @@ fn messages_become_bytes_and_back() {
     assert_eq!(input("SET", vec![Value::int(3), Value::int(-2), Value::Bool(true)]), Ok("0103fffe01".into()));
     assert_eq!(input("NAME", vec![Value::str("ü"), Value::str("00Ff")]), Ok("0202c3bc00ff".into()));
     let odd = input("NAME", vec![Value::str(""), Value::str("0")]).unwrap_err();
-    assert!(odd.to_string().contains("`key` is no even number"), "{odd}");
+    assert!(odd.to_string().contains("`key` is not an even number"), "{odd}");
     let huge = Value::Int("1".repeat(60).parse().unwrap());
     assert!(
         input("SET", vec![Value::int(3), huge, Value::Bool(true)])

@@ -53,10 +53,10 @@ impl AnswerConfig {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BadAnswer {
     /// A pointer that points nowhere.
-    #[error("`{0}` is no JSON pointer; write `/{0}`")]
+    #[error("`{0}` is not a JSON pointer; write `/{0}`")]
     Pointer(String),
     /// A status that no answer has.
-    #[error("`{0}` is no status; write 200 or \"2xx\"")]
+    #[error("`{0}` is not a status; write 200 or \"2xx\"")]
     Status(String),
     /// A pattern is no regular expression.
     #[error(transparent)]
@@ -231,7 +231,7 @@ impl AnswerReader {
         if let Some(pattern) = &self.body {
             // Many servers end a body with a line end that no description mentions.
             let Some(found) = text.and_then(|text| groups_of(pattern, text.trim_end())) else {
-                return Ok(Err("its body is another".into()));
+                return Ok(Err("its body differs".into()));
             };
             groups.extend(found);
         }

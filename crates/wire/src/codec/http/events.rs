@@ -18,7 +18,7 @@ pub enum BadStream {
     #[error("{0}")]
     Wrong(&'static str),
     /// It ends in the middle.
-    #[error("half a message: the stream ended in the middle of one")]
+    #[error("incomplete message: the stream ended in the middle of one")]
     CutOff,
 }
 
@@ -45,7 +45,7 @@ impl Dechunker {
     pub fn move_chunks(&mut self, raw: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), BadStream> {
         while !self.is_over {
             let Some((line, start)) = line_at(raw, 0)? else { return Ok(()) };
-            let size = size_of(line).ok_or(BadStream::Wrong("the size of a chunk is no number"))?;
+            let size = size_of(line).ok_or(BadStream::Wrong("the size of a chunk is not a number"))?;
             if size > max_message() {
                 return Err(Excess::bytes().into());
             }
@@ -84,7 +84,7 @@ pub fn next_event(bytes: &mut Vec<u8>) -> Result<Option<HttpResponse>, BadStream
         let Some((block, used)) = block(bytes) else {
             return if bytes.len() > max_message() { Err(Excess::bytes().into()) } else { Ok(None) };
         };
-        let text = String::from_utf8(block).map_err(|_| BadStream::Wrong("an event is no text"))?;
+        let text = String::from_utf8(block).map_err(|_| BadStream::Wrong("an event is not UTF-8 text"))?;
         bytes.drain(..used);
         if let Some(event) = event(text.trim_start_matches('\u{feff}')) {
             return Ok(Some(event));

@@ -265,14 +265,14 @@ enum BodyExtent {
     ToTheEnd,
 }
 
-const CUT_OFF: &str = "half a message: it closed the connection in the middle of an answer";
+const CUT_OFF: &str = "incomplete message: it closed the connection in the middle of an answer";
 
 fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>, Undecodable> {
     let start = b"HTTP/1.";
     // Refused by its first wrong byte: a server that speaks something else may never send the end of a head.
     let n = bytes.len().min(start.len());
     if bytes[..n] != start[..n] {
-        return Err("this is no HTTP answer".into());
+        return Err("this is not an HTTP answer".into());
     }
     let Some(length) = head_length(bytes) else {
         return match (ended, bytes.len() > MAX_HEAD) {
@@ -285,7 +285,7 @@ fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>
     let head = String::from_utf8_lossy(&bytes[..length]).into_owned();
     if let Some(line) = head.lines().find(|line| has_forbidden_byte(line.as_bytes())) {
         return Err(
-            format!("`{}` is no header: {FORBIDDEN}", cut(&line.escape_debug().to_string(), 60)).into()
+            format!("`{}` is not a header: {FORBIDDEN}", cut(&line.escape_debug().to_string(), 60)).into()
         );
     }
     let mut lines = head.lines();
@@ -295,7 +295,7 @@ fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>
             Some((name, value)) if is_header_name(name) => {
                 response.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
             }
-            _ => return Err(format!("`{}` is no header", cut(line, 60)).into()),
+            _ => return Err(format!("`{}` is not a header", cut(line, 60)).into()),
         }
     }
     // Overrides the default of the version, which `status_line` has set.
@@ -337,7 +337,7 @@ fn head_length(bytes: &[u8]) -> Option<usize> {
 }
 
 fn status_line(line: &str) -> Result<HttpResponse, Undecodable> {
-    let wrong = || Undecodable::Wrong(format!("`{}` is no status line", cut(line, 60)));
+    let wrong = || Undecodable::Wrong(format!("`{}` is not a status line", cut(line, 60)));
     let mut words = line.splitn(3, ' ');
     let keeps_alive = match words.next() {
         Some("HTTP/1.1") => true,
@@ -380,7 +380,7 @@ fn extent(response: &HttpResponse) -> Result<BodyExtent, Undecodable> {
     match first.parse() {
         Ok(length) if is_number && length <= max_body() => Ok(BodyExtent::Bytes(length)),
         _ if is_number => Err(Excess::body().into()),
-        _ => Err(format!("`{}` is no length", cut(first, 20)).into()),
+        _ => Err(format!("`{}` is not a length", cut(first, 20)).into()),
     }
 }
 
@@ -405,7 +405,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
         let Some((line, next)) = line_at(bytes, at)? else { return Ok(None) };
         let size = size_of(line).ok_or_else(|| {
             format!(
-                "`{}` is no size of a chunk",
+                "`{}` is not a size of a chunk",
                 cut(&String::from_utf8_lossy(&line[..line.len().min(100)]), 20)
             )
         })?;

@@ -51,10 +51,10 @@ pub struct RequestConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadRequestConfig {
     /// The method is no HTTP token.
-    #[error("`{0}` is no method")]
+    #[error("`{0}` is not a method")]
     Method(String),
     /// The path is not valid.
-    #[error("`{0}` is no path; it begins with `/` and has no spaces")]
+    #[error("`{0}` is not a path; it begins with `/` and has no spaces")]
     Path(String),
     /// A header without name.
     #[error("a header has no name")]
@@ -63,7 +63,7 @@ pub enum BadRequestConfig {
     #[error("the header `{0}` is set by ioxide")]
     OwnHeader(String),
     /// A header with a name that no header can have.
-    #[error("`{0}` is no header name")]
+    #[error("`{0}` is not a header name")]
     HeaderName(String),
     /// The request is to be sent over a WebSocket that no input opens.
     #[error("`{0}` opens no WebSocket")]

@@ -105,7 +105,7 @@ fn answers_become_outputs() {
     assert_eq!(shown(&response(200, r#"{"kind": "other"}"#)).unwrap(), "!OK");
     let made = HttpResponse { headers: pairs(&[("location", "/keys/12")]), ..response(201, "") };
     assert_eq!(shown(&made).unwrap(), "!MADE(id: 12)");
-    assert_eq!(shown(&response(404, "")).unwrap_err().to_string(), "no output fits this answer");
+    assert_eq!(shown(&response(404, "")).unwrap_err().to_string(), "this reply matches no output");
     let missing = shown(&response(200, r#"{"kind": "value", "item": {}}"#)).unwrap_err();
     assert_eq!(missing.to_string(), "`VALUE.v`: expected int, found nothing");
     let shape = shown(&response(200, r#"{"kind": "value", "item": {"value": "7"}}"#)).unwrap_err();
@@ -157,17 +157,17 @@ fn mistakes_are_named() {
         HttpCodec::new(&config, "", &model).unwrap_err().to_string()
     };
     for (told, says) in [
-        (problem(&|c| c.inputs[0].1.method = "put it".into()), "`put it` is no method"),
+        (problem(&|c| c.inputs[0].1.method = "put it".into()), "`put it` is not a method"),
         (problem(&|c| c.inputs[0].1.path = "keys".into()), "begins with `/`"),
         (problem(&|c| c.inputs[0].1.path = "/{x}".into()), "input `PUT` has no field `x`"),
         (problem(&|c| c.inputs[0].1.body = Some("{".into())), "a brace alone"),
         (problem(&|c| c.headers = pairs(&[("Host", "x")])), "set by ioxide"),
-        (problem(&|c| c.headers = pairs(&[("a b", "x")])), "no header name"),
+        (problem(&|c| c.headers = pairs(&[("a b", "x")])), "not a header name"),
         (problem(&|c| drop(c.inputs.remove(1))), "no request for `PAINT`"),
         (problem(&|c| drop(c.outputs.remove(2))), "there is no pattern for `OK`"),
         (problem(&|c| c.outputs[0].1.fields.clear()), "the place of the field `v` is not given"),
         (problem(&|c| c.outputs[0].1.fields[0].1 = "value".into()), "write `/value`"),
-        (problem(&|c| c.outputs[0].1.status = vec!["6xx".into()]), "`6xx` is no status"),
+        (problem(&|c| c.outputs[0].1.status = vec!["6xx".into()]), "`6xx` is not a status"),
         (problem(&|c| c.outputs[2].1.body = Some("(".into())), "output `OK`"),
     ] {
         assert!(told.contains(says), "should say `{says}`: {told}");
@@ -258,7 +258,7 @@ fn a_status_is_named_once_however_many_outputs_have_it() {
     };
     let codec = HttpCodec::new(&config, "", &model).unwrap();
     let told = codec.decode(&model, &response(503, ""), Some("A")).unwrap_err().to_string();
-    assert_eq!(told, "no output fits this answer; to `A` the status is one of 200, 4xx");
+    assert_eq!(told, "this reply matches no output; to `A` the status is one of 200, 4xx");
 }
 
 const ORDERS: &str = "model Orders {

@@ -35,7 +35,7 @@ impl Url {
 
 /// A text that is no such address.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is no address; write http://HOST:PORT or https://HOST:PORT/PATH")]
+#[error("`{0}` is not an address; write http://HOST:PORT or https://HOST:PORT/PATH")]
 pub struct BadUrl(String);
 
 impl std::str::FromStr for Url {

@@ -15,7 +15,7 @@ use super::message::{HttpResponse, ResponsePart};
 const KEY: (&str, &str) = ("dGhlIHNhbXBsZSBub25jZQ==", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 /// The mask of every frame; any will do, but there must be one.
 const MASK: [u8; 4] = [0x69, 0x6f, 0x78, 0x21];
-/// The longest payload of a frame that is no message. In bytes, from RFC 6455, section 5.5.
+/// The longest payload of a frame that is not a message. In bytes, from RFC 6455, section 5.5.
 const MAX_CONTROL: usize = 125;
 
 /// Headers that open a WebSocket.
@@ -174,7 +174,7 @@ impl Assembly {
         }
         // Only the whole message must be UTF-8: a character may be divided between frames (RFC 6455, 5.6).
         if kind == FrameKind::Text && std::str::from_utf8(&all).is_err() {
-            return Err(BadStream::Wrong("a text message is no text"));
+            return Err(BadStream::Wrong("a text message is not UTF-8 text"));
         }
         Ok(Some(IncomingFrame::Message(kind, all)))
     }
@@ -207,7 +207,7 @@ impl WebSocketFrame {
         let length = length.ok_or_else(Excess::bytes)?;
         let frame = Self { is_last: first & 0x80 != 0, code: first & 0x0f, head: 2 + more, length };
         if frame.code >= 8 && (!frame.is_last || length > MAX_CONTROL) {
-            return Err(BadStream::Wrong("a frame that is no message is long or in parts"));
+            return Err(BadStream::Wrong("a control frame is too long or in several parts"));
         }
         Ok((bytes.len() >= frame.head + length).then_some(frame))
     }

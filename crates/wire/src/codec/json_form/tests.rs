@@ -124,7 +124,7 @@ fn names_are_those_of_the_model() {
     assert!(bad(|config| config.untagged.push("Pet".into())).contains("no enum `Pet`"));
     assert!(bad(|config| config.absent.push("Pet.age".into())).contains("`Pet.age`"));
     assert!(bad(|config| config.text.push("Other".into())).contains("one field, a string"));
-    assert!(bad(|config| config.cases.push(("kind_cat".into(), "cat".into()))).contains("no JSON"));
+    assert!(bad(|config| config.cases.push(("kind_cat".into(), "cat".into()))).contains("not JSON"));
     assert!(bad(|config| config.cases.push(("cow".into(), "1".into()))).contains("no case of an enum `cow`"));
 }
 

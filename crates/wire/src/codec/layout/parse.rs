@@ -106,20 +106,20 @@ pub enum BadLayoutItem {
     /// An end mark is empty.
     #[error("an end mark has at least one byte")]
     EmptyMark,
-    /// The size is no number.
-    #[error("`{0}` is no number of bytes")]
+    /// The size is not a number.
+    #[error("`{0}` is not a number of bytes")]
     Size(String),
     /// A name is missing.
     #[error("a name is missing")]
     NameMissing,
-    /// The text is no name.
-    #[error("`{0}` is no name")]
+    /// The text is not a name.
+    #[error("`{0}` is not a name")]
     Name(String),
     /// No hexadecimal bytes follow `0x`.
     #[error("write an even number of hexadecimal digits after `0x`")]
     Hexadecimal,
-    /// The text is no number.
-    #[error("`{0}` is no number of at most 64 bits")]
+    /// The text is not a number.
+    #[error("`{0}` is not a number of at most 64 bits")]
     Integer(String),
 }
 

@@ -103,7 +103,7 @@ fn mistakes_name_the_item() {
         ("", "at least one item"),
         ("u8 a, , u8 b", "(item 2)"),
         ("u8", "a name is missing"),
-        ("u8 a b", "`a b` is no name"),
+        ("u8 a b", "`a b` is not a name"),
         ("u8 a, u8 a", "`a` occurs twice"),
         ("0x123", "an even number"),
         ("u8 = 256", "256 does not fit"),
@@ -196,7 +196,7 @@ fn items() -> impl Strategy<Value = Vec<(String, Option<(String, LayoutValue)>)>
 
 proptest! {
     /// The second opinion: what was written is read again, for any layout and any values; and one byte less,
-    /// or more, is no message of it.
+    /// or more, is not a message of it.
     #[test]
     fn what_is_written_is_read_again(items in items()) {
         let text = items.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", ");

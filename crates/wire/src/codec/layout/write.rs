@@ -40,7 +40,7 @@ pub enum LayoutUnfit {
         problem: ExtentUnfit,
     },
     /// Bytes stand where a number must.
-    #[error("`{0}` is no number")]
+    #[error("`{0}` is not a number")]
     NotANumber(String),
     /// A number stands where bytes must.
     #[error("`{0}` has no bytes")]

@@ -122,7 +122,7 @@ impl FrameJoining {
         match text.parse::<usize>() {
             Ok(count) if count <= max_message() => Ok(Some((counted, count))),
             Err(_) if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Err(format!("`{}` is no count", cut(&text, 20)).into())
+                Err(format!("`{}` is not a count", cut(&text, 20)).into())
             }
             Ok(_) | Err(_) => {
                 Err(Undecodable::TooLarge(format!("it announces {}: {}", cut(&text, 20), Excess::bytes())))

@@ -61,7 +61,7 @@ fn mistakes_are_named() {
         wrong.inputs[0].1 = template.into();
         assert!(problem(&wrong).contains(says), "{template}: {}", problem(&wrong));
     }
-    for (part, text, says) in [("n", "x", "is a field"), ("p", "{", "part `p`"), ("a b", "", "no name")] {
+    for (part, text, says) in [("n", "x", "is a field"), ("p", "{", "part `p`"), ("a b", "", "not a name")] {
         let wrong = TextConfig { parts: pairs(&[(part, text)]), ..config(&OUTPUTS) };
         assert!(problem(&wrong).contains(says), "{part}: {}", problem(&wrong));
     }

@@ -14,7 +14,7 @@ use ioxide_learn::data::{StartAssumption, ValuePlan};
 use ioxide_learn::messages::Messages;
 use ioxide_learn::register::oracle::DataExamination;
 use ioxide_learn::session::{EarlierRuns, LearningSession};
-use ioxide_learn::system::ForgetfulKeeper;
+use ioxide_learn::system::NoStore;
 use ioxide_run::answers::collect_greeting;
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::AnswerWait;
@@ -55,14 +55,14 @@ pub fn learn_assumptions(
         let session = LearningSession {
             system: &mut live,
             copies: None,
-            keeper: &mut ForgetfulKeeper,
+            keeper: &mut NoStore,
             watcher: &mut watcher,
             messages: &messages,
             earlier: EarlierRuns::default(),
         };
         let plan = ValuePlan { gates, start: start.clone(), test, votes: None };
-        let lesson = session.learn_values(plan).map_err(|error| session_error(args, halt, error))?;
-        Ok(lesson.assumptions)
+        let result = session.learn_values(plan).map_err(|error| session_error(args, halt, error))?;
+        Ok(result.assumptions)
     });
     match taken {
         Err(stop) if stop.status() == ExitStatus::Inconclusive => {

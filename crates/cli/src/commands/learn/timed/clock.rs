@@ -17,7 +17,7 @@ pub struct ClockedSystem<'a> {
     /// The time limit and the interrupt, which end the session.
     halt: &'a Halt,
     /// The instant at which the run began, on the clock of this machine.
-    begun: Instant,
+    started_at: Instant,
     /// The virtual time that has passed in the run.
     passed: Duration,
     /// The meter that counts resets and inputs for the page.
@@ -27,7 +27,7 @@ pub struct ClockedSystem<'a> {
 impl<'a> ClockedSystem<'a> {
     /// The system behind `adapter`.
     pub fn new(adapter: &'a mut dyn Adapter, halt: &'a Halt, meter: LearningMeter) -> Self {
-        Self { adapter, halt, begun: Instant::now(), passed: Duration::ZERO, meter }
+        Self { adapter, halt, started_at: Instant::now(), passed: Duration::ZERO, meter }
     }
 }
 
@@ -37,7 +37,7 @@ impl TimedSystem for ClockedSystem<'_> {
     fn reset(&mut self) -> Result<(), LiveTestError> {
         self.adapter.reset()?;
         self.meter.count(1, 0);
-        (self.begun, self.passed) = (Instant::now(), Duration::ZERO);
+        (self.started_at, self.passed) = (Instant::now(), Duration::ZERO);
         Ok(())
     }
 
@@ -60,7 +60,7 @@ impl TimedSystem for ClockedSystem<'_> {
     }
 
     fn now(&self) -> Duration {
-        if self.adapter.has_virtual_time() { self.passed } else { self.begun.elapsed() }
+        if self.adapter.has_virtual_time() { self.passed } else { self.started_at.elapsed() }
     }
 
     fn count_wait(&mut self) {

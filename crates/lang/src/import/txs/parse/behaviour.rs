@@ -33,7 +33,7 @@ enum BehaviourPrefix {
 impl TxsReader<'_> {
     /// Parses a behaviour, from the operators that bind least: enable, disable and interrupt.
     pub(super) fn parse_behaviour(&mut self) -> TxsRead<BehaviourId> {
-        self.deeper(|reader| {
+        self.with_nesting(|reader| {
             let start = reader.span();
             let mut left = reader.parse_parallel()?;
             // A loop builds the tree to the left. Later passes recurse down that side, hence the limit on its
@@ -115,7 +115,7 @@ impl TxsReader<'_> {
                     break self.add_behaviour(BehaviourKind::Stop, start)?;
                 }
             } else {
-                break self.deeper(Self::parse_simple)?;
+                break self.with_nesting(Self::parse_simple)?;
             }
         };
         // From the last to the first: every node is made with the one behind it, so ids of children are

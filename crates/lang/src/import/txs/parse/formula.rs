@@ -13,7 +13,7 @@ const OPERATORS: [&str; 17] =
 impl TxsReader<'_> {
     /// `a + b * c`, which is `(a + b) * c`.
     pub(super) fn parse_formula(&mut self) -> TxsRead<TxsExpr> {
-        self.deeper(|reader| {
+        self.with_nesting(|reader| {
             let start = reader.span();
             let first = reader.parse_operand()?;
             let mut rest = Vec::new();
@@ -63,11 +63,11 @@ impl TxsReader<'_> {
             }
             Lexeme::Sign("-") => {
                 self.bump();
-                FormulaKind::Minus(Box::new(self.deeper(Self::parse_operand)?))
+                FormulaKind::Minus(Box::new(self.with_nesting(Self::parse_operand)?))
             }
             Lexeme::Sign("+") => {
                 self.bump();
-                return self.deeper(Self::parse_operand);
+                return self.with_nesting(Self::parse_operand);
             }
             Lexeme::Sign("(") => return self.parse_bracketed(),
             Lexeme::Word(word) => match word.as_str() {

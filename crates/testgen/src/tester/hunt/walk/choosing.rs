@@ -19,11 +19,11 @@ const NEWEST_OF: usize = 3;
 
 impl RandomWalks {
     /// Returns the candidate that the preferences choose; new ones are dealt if none are left.
-    pub(super) fn choose_switch(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
+    pub(super) fn choose_switch(&mut self, sts: &Sts, candidates: &[SwitchId], outline: u64) -> SwitchId {
         if self.run.preferences.as_ref().is_none_or(|preferences| preferences.left == 0) {
             let met: Vec<SwitchId> = self.met.keys().copied().collect();
             let weights: Vec<u32> = met.iter().map(|id| sts.switches[*id].weight).collect();
-            self.run.preferences = Some(self.deck.deal(&mut self.rng, &met, &weights));
+            self.run.preferences = Some(self.cycle.next_preferences(&mut self.rng, &met, &weights));
             // Faults of caches and indices need several messages about one key: set, remove, set, get.
             let has_keys = self.lexicon.as_ref().is_some_and(ModelLexicon::has_keys);
             self.run.keys.hold(has_keys && self.rng.random_ratio(1, HOLD_ONE_IN));
@@ -33,9 +33,9 @@ impl RandomWalks {
                 (preferences.way.clone(), preferences.left)
             });
         match way {
-            InputPreference::Novel => self.newest_drawn(sts, candidates, about),
-            InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), about),
-            InputPreference::Swarm(weights) => self.draw_weighted(sts, candidates, &weights, about),
+            InputPreference::Novel => self.newest_drawn(sts, candidates, outline),
+            InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), outline),
+            InputPreference::Swarm(weights) => self.draw_weighted(sts, candidates, &weights, outline),
             InputPreference::Pump { fill, drain, times } => {
                 // The first moves fill, the last `times` drain: what grows is emptied within the same preference.
                 let wanted = if left > times { fill } else { drain };
@@ -43,27 +43,27 @@ impl RandomWalks {
                     wanted
                 } else {
                     same_message(sts, candidates, wanted)
-                        .unwrap_or_else(|| self.newest_drawn(sts, candidates, about))
+                        .unwrap_or_else(|| self.newest_drawn(sts, candidates, outline))
                 }
             }
         }
     }
 
     /// Returns the newest of a few candidates that are drawn by the weights of the model; of all, if it has none.
-    fn newest_drawn(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
+    fn newest_drawn(&mut self, sts: &Sts, candidates: &[SwitchId], outline: u64) -> SwitchId {
         let weight = |id: &SwitchId| sts.switches[*id].weight;
         if candidates.iter().all(|id| weight(id) == weight(&candidates[0])) {
-            return self.newest_candidate(candidates, about);
+            return self.newest_candidate(candidates, outline);
         }
         let drawn: Vec<SwitchId> =
-            (0..NEWEST_OF).map(|_| self.draw_weighted(sts, candidates, &even(candidates), about)).collect();
-        self.newest_candidate(&drawn, about)
+            (0..NEWEST_OF).map(|_| self.draw_weighted(sts, candidates, &even(candidates), outline)).collect();
+        self.newest_candidate(&drawn, outline)
     }
 
     /// Returns a candidate never tried in a state of this outline; among those, or if there is none, one that makes the
     /// shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were, the one whose longest sequence
     /// was sent the least often.
-    fn newest_candidate(&mut self, candidates: &[SwitchId], about: u64) -> SwitchId {
+    fn newest_candidate(&mut self, candidates: &[SwitchId], outline: u64) -> SwitchId {
         let inputs = &self.run.inputs;
         let most = (MAX_GRAM - 1).min(inputs.len());
         let times = |id: SwitchId, before: usize| {
@@ -71,7 +71,7 @@ impl RandomWalks {
             self.grams.get(&gram).copied().unwrap_or(0)
         };
         let rank = |id: SwitchId| {
-            let was_tried = self.tried.contains_key(&(about, id));
+            let was_tried = self.tried.contains_key(&(outline, id));
             match (0..=most).find(|&before| times(id, before) == 0) {
                 Some(before) => (was_tried, before, 0),
                 None => (was_tried, MAX_GRAM, times(id, most)),
@@ -89,14 +89,14 @@ impl RandomWalks {
         sts: &Sts,
         candidates: &[SwitchId],
         weights: &BTreeMap<SwitchId, u32>,
-        about: u64,
+        outline: u64,
     ) -> SwitchId {
         let weight = |&id: &SwitchId| {
             u64::from(weights.get(&id).copied().unwrap_or(0)) * u64::from(sts.switches[id].weight)
         };
         let total: u64 = candidates.iter().map(weight).sum();
         if total == 0 {
-            return self.newest_candidate(candidates, about);
+            return self.newest_candidate(candidates, outline);
         }
         let mut left = self.rng.random_range(0..total);
         let chosen = candidates.iter().find(|id| {
@@ -115,7 +115,7 @@ fn even(candidates: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
 }
 
 /// Returns a candidate with the message of `wanted`, which is not a candidate itself.
-fn same_message(sts: &Sts, candidates: &[SwitchId], wanted: SwitchId) -> Option<SwitchId> {
-    let gate = sts.switches[wanted].gate;
+fn same_message(sts: &Sts, candidates: &[SwitchId], target: SwitchId) -> Option<SwitchId> {
+    let gate = sts.switches[target].gate;
     candidates.iter().copied().find(|&id| sts.switches[id].gate == gate)
 }

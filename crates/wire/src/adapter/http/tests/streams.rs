@@ -145,7 +145,7 @@ fn a_stream_that_ends_is_told() {
     let mut adapter = feed(false, true, half);
     hears(&mut adapter, &[("OPENED", &[])]);
     let error = adapter.observe(SOON).unwrap_err().to_string();
-    assert!(error.contains("half a message"), "{error}");
+    assert!(error.contains("incomplete message"), "{error}");
 }
 
 const SWITCH: &str = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
@@ -213,7 +213,7 @@ fn a_websocket_that_is_none_is_told() {
     for (answer, says) in [
         ("HTTP/1.1 101 X\r\nupgrade: h2c\r\n\r\n".to_owned(), "another protocol"),
         (SWITCH.replace("s3pP", "xxxx"), "does not answer our key"),
-        (format!("{SWITCH}\u{1}"), "half a message"),
+        (format!("{SWITCH}\u{1}"), "incomplete message"),
     ] {
         let wrong = move |mut stream: TcpStream| {
             request(&mut stream);

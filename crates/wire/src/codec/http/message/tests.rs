@@ -39,12 +39,12 @@ fn bodies_end_where_they_should() {
 fn what_is_no_answer_is_told() {
     let head = |rest: &str| format!("HTTP/1.1 200 OK\r\n{rest}\r\n\r\n");
     for (text, says) in [
-        ("SSH-2.0-x\r\n".to_owned(), "no HTTP answer"),
-        ("HTTP/2 200\r\n\r\n".to_owned(), "no HTTP answer"),
-        ("HTTP/1.1 20 OK\r\n\r\n".to_owned(), "no status line"),
+        ("SSH-2.0-x\r\n".to_owned(), "not an HTTP answer"),
+        ("HTTP/2 200\r\n\r\n".to_owned(), "not an HTTP answer"),
+        ("HTTP/1.1 20 OK\r\n\r\n".to_owned(), "not a status line"),
         ("HTTP/1.1 101 Switch\r\n\r\n".to_owned(), "another protocol"),
-        (head("nonsense"), "`nonsense` is no header"),
-        (head("content-length: -1"), "no length"),
+        (head("nonsense"), "`nonsense` is not a header"),
+        (head("content-length: -1"), "not a length"),
         (head("content-length: 1\r\ncontent-length: 2"), "two different"),
         (head("content-length: 99999999999999999999999"), "too long"),
         (head("content-length: 104857600"), "too long"),
@@ -55,7 +55,7 @@ fn what_is_no_answer_is_told() {
         (head("x: a\rb"), "CR that ends no line"),
         (head("x: a\r"), "CR that ends no line"),
         (head("x\0: a"), "NUL"),
-        (head("x\u{1}: a"), "no header"),
+        (head("x\u{1}: a"), "not a header"),
         ("HTTP/1.1 200 O\rK\r\n\r\n".to_owned(), "CR that ends no line"),
         ("HTTP/1.1 200 O\0K\r\n\r\n".to_owned(), "NUL"),
         (head("transfer-encoding: chunked") + "1;x=\r2\r\na\r\n", "size of a chunk"),
