@@ -185,7 +185,7 @@ pub struct Abstraction {
     pub answers: Vec<ClassAnswers>,
     /// The answers that are looked at where the model leaves the system a choice, each with the message that it
     /// answers; empty unless only one way is looked at.
-    pub chosen: Vec<(GateId, Vec<SaidMessage>)>,
+    pub chosen: Vec<(GateId, Vec<OutputTerms>)>,
 }
 
 /// The naming of answers in a machine of classes.

@@ -99,13 +99,11 @@ impl<'p> TermImport<'p> {
     /// Adds the data types that values of `sort` contain, as ids of the source pool.
     fn add_contained_types(&self, sort: Sort, types: &mut FxHashSet<DataId>) {
         match sort {
-            Sort::Data(data) => {
-                // Types may contain themselves.
-                if types.insert(data) {
-                    let ctors = &self.from.data(data).ctors;
-                    let fields = ctors.iter().flat_map(|ctor| &ctor.fields);
-                    fields.for_each(|field| self.add_contained_types(field.sort, types));
-                }
+            // Types may contain themselves.
+            Sort::Data(data) if types.insert(data) => {
+                let ctors = &self.from.data(data).ctors;
+                let fields = ctors.iter().flat_map(|ctor| &ctor.fields);
+                fields.for_each(|field| self.add_contained_types(field.sort, types));
             }
             Sort::Collection(id) => {
                 let CollectionSort { key, item, .. } = self.from.collection(id);

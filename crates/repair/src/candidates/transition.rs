@@ -171,7 +171,9 @@ impl Site<'_> {
         let bits = 4.0 + choice_bits(conditions.len()) / 2.0;
         for (condition, extra) in conditions {
             // The first way makes the guard narrower, the second one wider.
-            for (rewrite, when) in self.with_condition(&condition, bits + extra).into_iter().zip(["only", "also"]) {
+            for (rewrite, when) in
+                self.with_condition(&condition, bits + extra).into_iter().zip(["only", "also"])
+            {
                 let reason = format!("{}: {when} if `{condition}`", self.name);
                 self.add(found, vec![rewrite], reason);
             }

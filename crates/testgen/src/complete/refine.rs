@@ -21,7 +21,7 @@ use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{Ctx, quiescence_condition};
 
-use super::react::{ReactionPath, SaidMessage, paths_after, paths_at_start};
+use super::react::{OutputTerms, ReactionPath, paths_after, paths_at_start};
 use super::rivals::difference;
 use super::{
     Abstraction, AbstractionScope, ClassLimits, ClassOutcome, ClassStep, ConditionClass, InputClass,
@@ -173,7 +173,7 @@ struct ClassRefiner<'l> {
     /// The facts about silence at every location, if they are used.
     silent: Vec<Vec<Term>>,
     /// The answers chosen for pairs of classes.
-    chosen: BTreeMap<(usize, usize), Vec<SaidMessage>>,
+    chosen: BTreeMap<(usize, usize), Vec<OutputTerms>>,
 }
 
 impl<'l> ClassRefiner<'l> {
@@ -399,7 +399,7 @@ impl<'l> ClassRefiner<'l> {
         self.exists_everywhere(cx, block, part)?;
         let known = match self.scope.takes_one_way.then(|| find_way(cx, &facts, &known)) {
             Some(TakenWay::Only(at)) => {
-                self.chosen.insert((block, part), known[at].0.said.clone());
+                self.chosen.insert((block, part), known[at].0.outputs.clone());
                 vec![known.into_iter().nth(at).expect("it is the position of a path")]
             }
             Some(TakenWay::Hidden) => return Ok(ClassStep::LeftOut(WhyLeftOut::HiddenChoice)),
@@ -616,7 +616,7 @@ impl<'l> ClassRefiner<'l> {
         let states = order.iter().map(state).collect();
         let (is_exact, is_conditional) = (self.is_exact, self.is_conditional);
         let answers = Vec::new();
-        let mut chosen: Vec<(GateId, Vec<SaidMessage>)> = Vec::new();
+        let mut chosen: Vec<(GateId, Vec<OutputTerms>)> = Vec::new();
         for (&(block, part), said) in &self.chosen {
             let choice = (self.parts[part].gate, said.clone());
             let is_taken = matches!(self.steps.get(&(block, part)), Some(ClassStep::Taken(_)));
@@ -664,8 +664,8 @@ fn find_way(cx: &mut Ctx<'_>, facts: &[Term], known: &[(&ReactionPath, ClassTrut
     let mut is_told = |at: usize| {
         let one = known[at].0;
         known.iter().enumerate().all(|(other_at, (other, _))| {
-            other_at == at || ends_alike(one, other) && one.said == other.said || {
-                let differs = difference(cx, &one.said, &other.said);
+            other_at == at || ends_alike(one, other) && one.outputs == other.outputs || {
+                let differs = difference(cx, &one.outputs, &other.outputs);
                 matches!(holds(cx, facts, differs), ClassTruth::All)
             }
         })

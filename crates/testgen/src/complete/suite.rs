@@ -16,7 +16,7 @@ use ioxide_symex::Ctx;
 use super::claim::{Claim, ScopeClaim, UpdateClaim};
 use super::concretise::{ConcreteWord, Concretiser};
 use super::names::answer_name;
-use super::react::SaidMessage;
+use super::react::OutputTerms;
 use super::unfold::{UnfoldedModel, unfold_collections};
 use super::updates::{WhyUncovered, WrongUpdate, cover_updates};
 use super::{
@@ -257,9 +257,9 @@ fn scope_claim(
     cx: &Ctx<'_>,
     scope: &SuiteScope,
     unfolded: Option<&UnfoldedModel>,
-    chosen: &[(GateId, Vec<SaidMessage>)],
+    chosen: &[(GateId, Vec<OutputTerms>)],
 ) -> ScopeClaim {
-    let choice = |(gate, said): &(GateId, Vec<SaidMessage>)| {
+    let choice = |(gate, said): &(GateId, Vec<OutputTerms>)| {
         format!("`{}` with `{}`", cx.sts.gates[*gate].name, answer_name(cx, said))
     };
     let name = |gate: &GateId| cx.sts.gates[*gate].name.to_string();
