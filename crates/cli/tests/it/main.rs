@@ -28,6 +28,7 @@ mod init;
 mod leaky_reset;
 mod learn;
 mod learn_data;
+mod learn_drafts;
 mod learn_time;
 mod learn_view;
 mod limit;

@@ -69,7 +69,24 @@ fn visible_gates(sts: &Sts) -> impl Iterator<Item = (GateId, &Gate)> {
 /// a name.
 pub(crate) fn counterpart(sts: &Sts, gate: &Gate) -> Option<GateId> {
     let same = |other: &Gate| other.name == gate.name && other.kind.is_input() == gate.kind.is_input();
-    visible_gates(sts).find(|(_, other)| same(other)).map(|(id, _)| id)
+    let found = visible_gates(sts).find(|(_, other)| same(other));
+    found.or_else(|| visible_gates(sts).find(|(_, other)| is_renamed(sts, gate, other))).map(|(id, _)| id)
+}
+
+/// Returns whether two outputs are one message that an input of `sts` is called as, too. A model in the language has no
+/// two messages of one name, so a draft of such a machine calls the output `X_out`
+/// ([`source_message_name`](ioxide_model::label::source_message_name)).
+fn is_renamed(sts: &Sts, gate: &Gate, other: &Gate) -> bool {
+    let (short, long) = if gate.name.len() < other.name.len() {
+        (&gate.name, &other.name)
+    } else {
+        (&other.name, &gate.name)
+    };
+    let is_input = |name: &str| sts.gates.iter().any(|gate| gate.kind.is_input() && *gate.name == *name);
+    !gate.kind.is_input()
+        && !other.kind.is_input()
+        && long.strip_suffix("_out") == Some(&**short)
+        && is_input(short)
 }
 
 /// Checks that both gates carry the same fields.
