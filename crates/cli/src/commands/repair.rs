@@ -9,7 +9,8 @@ use ioxide_args::{RepairArgs, SolverArgs};
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_repair::{
-    ChosenProposal, RepairError, RepairRequest, Repairs, ReplayableRun, find_repairs, runs_of_record,
+    ChosenProposal, LoadedModel, RepairError, RepairRequest, Repairs, ReplayableRun, find_repairs,
+    runs_of_record,
 };
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use serde_json::Value as Json;

@@ -38,11 +38,22 @@ fn maze() -> String {
 }
 
 /// Runs a tester on the model itself `n` times: the tester, the traces, and how many runs met their goal.
-pub fn runs<T: Tester>(
+fn runs<T: Tester>(
     spec: &Model,
     make: impl FnOnce(&mut Ctx<'_>) -> T,
     seed: u64,
     n: u64,
+) -> (T, Vec<Trace>, usize) {
+    runs_of(spec, make, seed, n, &RunConfig::default())
+}
+
+/// Does the same with the configuration `config`.
+pub fn runs_of<T: Tester>(
+    spec: &Model,
+    make: impl FnOnce(&mut Ctx<'_>) -> T,
+    seed: u64,
+    n: u64,
+    config: &RunConfig,
 ) -> (T, Vec<Trace>, usize) {
     let (mut own, mut sut) = (spec.clone(), spec.clone());
     let (mut solver, mut sut_solver) =
@@ -59,8 +70,8 @@ pub fn runs<T: Tester>(
     let mut met = 0;
     for number in 0..n {
         let id = RunId { run: number, seed: run_seed(seed, number) };
-        let finished = run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &sink)
-            .expect("nothing is written");
+        let finished =
+            run(&mut bench, &mut tester, config, id, &mut coverage, &sink).expect("nothing is written");
         met += usize::from(finished.end.outcome() == RunOutcome::Pass);
         traces.push(finished.trace);
     }

@@ -75,7 +75,7 @@ fn looked_at(model: &Model, suite: &CompleteSuite, n_states: usize) -> Vec<[Opti
         for (at, input) in suite.abstraction.inputs.iter().enumerate() {
             let ClassStep::Taken(outcomes) = &suite.abstraction.steps[state][at] else { continue };
             let input = INPUTS.iter().position(|name| gate(name) == input.gate).unwrap();
-            let said = ANSWERS.iter().position(|name| gate(name) == outcomes[0].said[0].gate).unwrap();
+            let said = ANSWERS.iter().position(|name| gate(name) == outcomes[0].outputs[0].gate).unwrap();
             found[number][input] = Some(said);
         }
     }

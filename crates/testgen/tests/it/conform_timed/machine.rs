@@ -269,7 +269,6 @@ impl Machine {
     }
 
     /// Returns the machine whose internal steps reset no clocks.
-    #[allow(dead_code, reason = "not every test uses everything here")]
     pub fn without_hidden_resets(mut self) -> Self {
         for switch in self.switches.iter_mut().filter(|switch| switch.verb == Verb::Tau) {
             switch.resets = [false, false];
