@@ -7,10 +7,10 @@ damages are taken in the random order of the seed (`repair_damages.py`; `--by-ha
 below). Default campaigns with different seeds are recorded against the server; a damage that no campaign notices does
 not count, nor do runs that the undamaged model forbids: a busy machine makes servers seem silent. `ioxide repair` then
 gets three proposals. A proposal counts if its text is that of the undamaged model, up to labels, the order of
-transitions and of updates, which happen at once, and to `m[k] = v` for `m = m.with(k, v)`; or if `ioxide conform` proves
-that each of the two models allows what the other does, within ten seconds. With `--keep FOLDER`, the recorded runs are
-kept there, and taken from there by another measurement. `--simulated` plays the undamaged model as the system.
-"""
+transitions and of updates, which happen at once, and to `m[k] = v` for `m = m.with(k, v)`; or if `ioxide conform`
+proves that each of the two models allows what the other does, within ten seconds. With `--keep FOLDER`, the recorded
+runs are kept there, and taken from there by another measurement. `--simulated` plays the undamaged model as the
+system. """
 
 import argparse
 import concurrent.futures

@@ -136,8 +136,8 @@ pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedTex
     Ok(limit::reading(|| ioxide_lang::load(sources, file, &options)))
 }
 
-/// Returns the model of texts that are not the user's as they are, such as edited ones; `None` if there are errors but at
-/// the places `tentative`; and those of these places that have errors.
+/// Returns the model of texts that are not the user's as they are, such as edited ones; `None` if there are errors but
+/// at the places `tentative`; and those of these places that have errors.
 pub fn compile_quietly(
     sources: &Sources,
     file: FileId,

@@ -123,8 +123,8 @@ pub struct LoadedText {
     pub model: Option<Model>,
     /// The findings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// The places that may have errors and do. Transitions and functions there, and what uses these functions, are not to
-    /// be evaluated: they may be missing or have no meaning.
+    /// The places that may have errors and do. Transitions and functions there, and what uses these functions, are not
+    /// to be evaluated: they may be missing or have no meaning.
     pub wrong_places: Vec<Span>,
 }
 

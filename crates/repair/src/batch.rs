@@ -38,7 +38,7 @@ pub(crate) struct BatchLayout {
     transitions: Vec<TransitionText>,
     states: Vec<Range<usize>>,
     /// The functions and constants.
-    definitions: Vec<Definition>,
+    definitions: Vec<BatchDefinition>,
     /// The names in the other declarations that a model's behaviour depends on.
     elsewhere: FxHashSet<String>,
     /// The variables and fields of the compiled model.
@@ -53,7 +53,7 @@ struct TransitionText {
 }
 
 #[derive(Debug)]
-struct Definition {
+struct BatchDefinition {
     name: String,
     is_function: bool,
     place: Range<usize>,
@@ -77,12 +77,12 @@ pub(crate) struct CandidateBatch {
     /// The numbers of those of the base.
     base: Vec<usize>,
     variants: Vec<Option<BatchVariant>>,
-    /// True if variables and fields have the numbers that they have in the base: replays can be shared. The parameters of
-    /// copied functions move them.
+    /// True if variables and fields have the numbers that they have in the base: replays can be shared. The parameters
+    /// of copied functions move them.
     has_same_vars: bool,
 }
 
-/// What a batch knows about a candidate.
+/// The knowledge of a batch about a candidate.
 pub(crate) enum BatchedCandidate<'a> {
     /// It has to be compiled by itself.
     Elsewhere,
@@ -165,7 +165,7 @@ impl BatchLayout {
 
     fn add_definition(&mut self, name: &str, is_function: bool, place: Range<usize>) {
         let names = self.names_in(&place);
-        self.definitions.push(Definition { name: name.to_owned(), is_function, place, names });
+        self.definitions.push(BatchDefinition { name: name.to_owned(), is_function, place, names });
     }
 
     fn names_in(&self, place: &Range<usize>) -> FxHashSet<String> {

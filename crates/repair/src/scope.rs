@@ -15,8 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use self::types::{item_type, map_types, names_bound};
 
-/// The bits that a candidate costs less that uses a name which nothing else uses. Chosen by feel: nobody declares what is
-/// not needed.
+/// The bits that a candidate costs less that uses a name which nothing else uses. Chosen by feel: nobody declares what
+/// is not needed.
 pub(crate) const UNUSED_BITS: f64 = 2.0;
 
 /// A name with its type.
@@ -64,7 +64,7 @@ pub(crate) struct ModelScope<'a> {
     /// The values of enums, by their type.
     pub(crate) variants: Vec<TypedName>,
     pub(crate) functions: Vec<FunctionInfo>,
-    /// What makes values of parts: records and the values of enums that have parts.
+    /// The functions that make values of parts: records and the values of enums that have parts.
     pub(crate) constructors: Vec<FunctionInfo>,
     pub(crate) messages: Vec<MessageInfo>,
     pub(crate) states: Vec<&'a StateDecl>,
@@ -80,8 +80,9 @@ pub(crate) struct ModelScope<'a> {
     pub(crate) assigned: FxHashMap<String, Vec<WrittenExpr>>,
     /// The values that pins demand, by message and field.
     pub(crate) pinned: FxHashMap<(String, String), Vec<WrittenExpr>>,
-    /// Names that are declared and not used: variables, constants and functions that nothing reads, values of enums that
-    /// nothing makes, messages that are not sent, states that nothing leads to. What uses them may be what is wrong.
+    /// Names that are declared and not used: variables, constants and functions that nothing reads, values of enums
+    /// that nothing makes, messages that are not sent, states that nothing leads to. What uses them may be what is
+    /// wrong.
     pub(crate) unused: FxHashSet<String>,
     /// The variables that no transition assigns.
     pub(crate) unassigned: FxHashSet<String>,
@@ -343,8 +344,8 @@ impl<'a> ModelScope<'a> {
         self.unassigned = unassigned.cloned().collect();
     }
 
-    /// Returns the number of names that are declared for nothing: in the model, and the fields of messages and parameters
-    /// of functions that what they belong to does not mention.
+    /// Returns the number of names that are declared for nothing: in the model, and the fields of messages and
+    /// parameters of functions that what they belong to does not mention.
     pub(crate) fn count_unused(&self) -> usize {
         let unmentioned = |names: &[TypedName], expressions: &[&Expr]| {
             let mut used = FxHashSet::default();

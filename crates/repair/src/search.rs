@@ -53,7 +53,8 @@ const MAX_PREDICTED_RUNS: usize = 32;
 /// The bits that a solution costs by which an input is not mentioned any more. Chosen by feel: a model that says
 /// nothing explains everything, but a missing guard of an input is a usual mistake.
 const SILENCED_BITS: f64 = 2.0;
-/// The bits that a name costs that an edit leaves without a use, and that one saves that it gives a use. Chosen by feel.
+/// The bits that a name costs that an edit leaves without a use, and that one saves that it gives a use. Chosen by
+/// feel.
 const UNUSED_NAME_BITS: f64 = 1.5;
 /// The number of such names that count. Chosen by feel: one mistake leaves few.
 const MAX_UNUSED_COUNTED: f64 = 2.0;
@@ -605,8 +606,8 @@ impl<'r> Search<'r> {
     }
 }
 
-/// Returns the solutions with those that leave an input of a failing run open at the end, but for the best of them: they
-/// explain every run alike, by saying nothing about it, and would crowd out those that say something.
+/// Returns the solutions with those that leave an input of a failing run open at the end, but for the best of them:
+/// they explain every run alike, by saying nothing about it, and would crowd out those that say something.
 fn with_one_silent_first(ranked: Vec<Solution>) -> Vec<Solution> {
     let (mut first, mut later) = (Vec::new(), Vec::new());
     let mut has_silent = false;

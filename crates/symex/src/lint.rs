@@ -63,7 +63,8 @@ pub fn lint(
         kept.extend(divide::divisor_variables(cx));
     }
     config.symmetry = Symmetry::find(cx.pool, cx.sts, &goal::goal_terms(cx));
-    // First a few states, for faults near the start and a proof: an exploration that does not end would use up the time.
+    // First a few states, for faults near the start and a proof: an exploration that does not end would use up the
+    // time.
     let early = property::settle_early(cx, &config);
     let exploration = explore(cx, &config, watch);
     let (open, doubt) = (exploration.stats.doubtful, exploration.doubt.clone());

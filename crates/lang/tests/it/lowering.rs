@@ -66,7 +66,8 @@ fn a_transition_becomes_a_switch() {
 fn a_field_does_not_hide_a_variable_from_its_own_pin() {
     let guard = |pins: &str, guard: &str| {
         let text = format!(
-            "model Fee {{ output BYE(fee: int, sum: int) var fee: int = 3 state s {{ b: emit BYE({pins}){guard} -> s }} }}"
+            "model Fee {{ output BYE(fee: int, sum: int) var fee: int = 3
+                state s {{ b: emit BYE({pins}){guard} -> s }} }}"
         );
         let Model { pool, sts } = model("m.iox", &text);
         let gate = &sts.gates[sts.gate_named("BYE").expect("declared")];

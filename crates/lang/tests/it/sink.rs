@@ -51,7 +51,8 @@ fn what_is_wrong_at_a_tentative_place_is_told_apart_and_the_rest_is_a_model() {
     let right = "on a { n = n + 2 } -> t";
     for one in wrong.into_iter().chain([right]) {
         let text = format!(
-            "model M {{ input a output b var n: int = 0\nstate s {{ on a {{ n = n + 1 }} -> t\n{one}\n }}\nstate t {{ emit b -> s }} }}"
+            "model M {{ input a output b var n: int = 0
+            state s {{ on a {{ n = n + 1 }} -> t\n{one}\n }}\nstate t {{ emit b -> s }} }}"
         );
         let start = text.find(&format!("\n{one}\n")).expect("it is there");
         let mut sources = Sources::new();

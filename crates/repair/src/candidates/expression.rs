@@ -26,8 +26,8 @@ pub(super) struct RewriteContext<'a> {
 }
 
 impl RewriteContext<'_> {
-    /// Returns the bits that a candidate costs less that uses a name which nothing uses: one of the model, or a field or
-    /// parameter that the expressions around it do not mention.
+    /// Returns the bits that a candidate costs less that uses a name which nothing uses: one of the model, or a field
+    /// or parameter that the expressions around it do not mention.
     fn unused_bits(self, name: &str) -> f64 {
         if self.unused.iter().any(|unused| unused == name) {
             UNUSED_BITS

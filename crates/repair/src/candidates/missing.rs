@@ -17,8 +17,8 @@ use crate::scope::{MessageInfo, ModelScope, TypedName};
 const MAX_PINS: usize = 12;
 /// The greatest number of ways in which one added transition is made stronger. Chosen by feel.
 const MAX_STRONGER: usize = 150;
-/// The bits of an output that a state lacks and that is sent as another one of it. Chosen by feel: it explains more than
-/// one with values that were seen.
+/// The bits of an output that a state lacks and that is sent as another one of it. Chosen by feel: it explains more
+/// than one with values that were seen.
 const ANALOGOUS_BITS: f64 = 5.0;
 /// The bits of an input that a state lacks. Chosen by feel, as those of an output: such a model is incomplete.
 const MISSING_INPUT_BITS: f64 = 7.0;
@@ -64,9 +64,9 @@ fn outputs(
     }
 }
 
-/// Adds the output that was seen as another one of the state is sent: the same guard, updates and target, with a value of
-/// an enum that no transition of the state asks for in the place of the one that the other asks for. And as another state
-/// sends it.
+/// Adds the output that was seen as another one of the state is sent: the same guard, updates and target, with a value
+/// of an enum that no transition of the state asks for in the place of the one that the other asks for. And as another
+/// state sends it.
 fn analogous_outputs(
     scope: &ModelScope<'_>,
     failure: &FailurePoint,

@@ -234,8 +234,8 @@ impl Search<'_> {
     }
 }
 
-/// Returns the bits of second edits after the class of this number: those that explain the most come first, and a little
-/// is in favour of them.
+/// Returns the bits of second edits after the class of this number: those that explain the most come first, and a
+/// little is in favour of them.
 fn later_bits(number: usize) -> f64 {
     (1.0 + number as f64).log2()
 }

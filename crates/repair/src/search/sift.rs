@@ -1,4 +1,4 @@
-//! Which candidates help at all: judged many at a time, as they are compiled.
+//! The search for candidates that help at all: many are judged at a time, as they are compiled.
 
 use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::Solver;
@@ -8,7 +8,7 @@ use crate::batch::{BATCH_SIZE, BatchedCandidate, CandidateBatch};
 use crate::candidates::EditCandidate;
 use crate::edit::TextEdit;
 
-/// What a candidate has to do to be looked at more closely.
+/// The condition under which a candidate is looked at more closely.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Requirement {
     /// It explains the first failing run, as every solution does.
@@ -26,8 +26,8 @@ pub(super) struct SiftedCandidates {
 }
 
 impl Search<'_> {
-    /// Returns the candidates after `base` that are new and may help, in their order; all others, and those that `share`
-    /// or the end of the search leave no time for, are left out.
+    /// Returns the candidates after `base` that are new and may help, in their order; all others, and those that
+    /// `share` or the end of the search leave no time for, are left out.
     pub(super) fn sift(
         &mut self,
         base: &SearchBase,

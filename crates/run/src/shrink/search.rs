@@ -201,8 +201,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
 
     /// Searches until no candidate is left; returns whether the best run is 1-minimal.
     ///
-    /// Questions about the model end with the time for tries as well: a single one about a long run of a timed model may
-    /// take longer than all runs together.
+    /// Questions about the model end with the time for tries as well: a single one about a long run of a timed model
+    /// may take longer than all runs together.
     pub(super) fn run(&mut self) -> bool {
         let end = self.deadline.and_then(|deadline| deadline.checked_sub(self.reserve));
         let outer = end.map(|end| self.setup.cx.add_halt(&halt_at(end)));

@@ -208,8 +208,8 @@ impl Claim {
                 list_names(&self.only)
             );
         }
-        // What the abstraction leaves out limits this sentence, and so do words without values: such a word may have been
-        // the only one that shows some fault. Everything else that may be missed is in `gaps`.
+        // What the abstraction leaves out limits this sentence, and so do words without values: such a word may have
+        // been the only one that shows some fault. Everything else that may be missed is in `gaps`.
         let unless = match self.infeasible {
             0 => "",
             _ => ", unless only a word for which no values were found would show it",
