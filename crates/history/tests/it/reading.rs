@@ -84,7 +84,7 @@ fn mistakes_have_their_line() {
         ),
         (
             "{\"ioxide-history\": 2}".to_owned(),
-            "line 1: format version 2 is not known; this program reads version 1",
+            "line 1: format version 2 is not supported (supported: 1)",
         ),
         ("{:process 0, :type :invoke}".to_owned(), "line 1: the event has no `:f`"),
         (

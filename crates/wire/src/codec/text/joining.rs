@@ -291,8 +291,8 @@ mod tests {
         for (text, says) in [
             ("$99999999", "too long"),
             ("$99999999999999999999999", "too long"),
-            ("$x", "no count"),
-            ("$", "no count"),
+            ("$x", "not a count"),
+            ("$", "not a count"),
         ] {
             let problem = UnfinishedMessage::default().add(&wide, text.into()).unwrap_err();
             assert!(problem.to_string().contains(says), "{problem}");
