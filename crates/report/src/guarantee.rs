@@ -195,7 +195,7 @@ mod tests {
         let mut out = Vec::new();
         guarantee.show(&mut out, &evidence).expect("it is written");
         let text = String::from_utf8(out).expect("a text");
-        assert!(text.starts_with("guarantee: none; the suite is of an earlier version"), "{text}");
+        assert!(text.starts_with("guarantee: none; the suite was made by an earlier version"), "{text}");
         assert_eq!(guarantee.to_json(&evidence)["reached"], json!(false));
     }
 

@@ -268,7 +268,8 @@ fn facts_about_other_transitions_are_what_the_record_says_and_reports_show_them(
             let text = fact["text"].as_str().expect("a text");
             assert!(report.contains(text), "{name} has not `{text}`:\n{report}");
         }
-        assert_eq!(report.matches("does not decide whether the system or the model is wrong").count(), 1, "{name}:\n{report}");
+        let head = "does not decide whether the system or the model is wrong";
+        assert_eq!(report.matches(head).count(), 1, "{name}:\n{report}");
     }
     // Without the model nothing is known about the other input.
     fs::remove_file(folder.join("model.iox")).expect("it is there");

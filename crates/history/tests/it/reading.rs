@@ -82,10 +82,7 @@ fn mistakes_have_their_line() {
             format!("{start}\n{{\"client\": 1, \"open\": true}}"),
             "line 3: client `1` has no operation that could return",
         ),
-        (
-            "{\"ioxide-history\": 2}".to_owned(),
-            "line 1: format version 2 is not supported (supported: 1)",
-        ),
+        ("{\"ioxide-history\": 2}".to_owned(), "line 1: format version 2 is not supported (supported: 1)"),
         ("{:process 0, :type :invoke}".to_owned(), "line 1: the event has no `:f`"),
         (
             "\n{:process 0, :type :invoke, :f :drop}".to_owned(),

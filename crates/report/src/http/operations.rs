@@ -231,9 +231,7 @@ mod tests {
         }
         assert_eq!(
             table.lines(false),
-            [
-                "13 operations: 9 asked, 9 answered with success; never: GET /9, GET /10, GET /11 and 1 more (-v)"
-            ]
+            ["13 operations: 9 requested, 9 successful; never: GET /9, GET /10, GET /11 and 1 more (-v)"]
         );
         assert_eq!(table.lines(true).len(), MAX_OPERATIONS + 2);
     }
