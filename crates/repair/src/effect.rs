@@ -77,7 +77,8 @@ fn opened_input(
         return None;
     }
     let read = run.labels_for(&new).ok()?;
-    Some(read.trace.labels.get(at)?.show(&new.pool, &new.sts).to_string())
+    // Nothing is said from there on, so the input is the label before.
+    Some(read.trace.labels.get(at.checked_sub(1)?)?.show(&new.pool, &new.sts).to_string())
 }
 
 /// Returns a shortest trace that `imp` has, `spec` forbids and no run has shown; and whether the search came to an end.

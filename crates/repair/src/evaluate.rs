@@ -35,7 +35,7 @@ pub(crate) struct RunJudgement {
     pub(crate) forbidden_at: Option<usize>,
     /// True if nothing is known from some label on.
     pub(crate) is_unknown: bool,
-    /// The position of the first input that the model does not mention.
+    /// The number of labels up to the first input that the model does not mention, with that one.
     pub(crate) unspecified_at: Option<usize>,
     /// The number of labels.
     pub(crate) steps: usize,

@@ -26,4 +26,12 @@ fn values_that_the_model_leaves_open_do_not_speak_for_saying_nothing() {
     // there are.
     let found = repairs(&wrong, &[run(&steps.join("; ")), run("send(n: 4); sent(id: 77, n: 4)")]).unwrap();
     assert_eq!(first_text(&found), NOTES, "{:?}", all_texts(&found));
+    // What only says less names the input about which it says nothing, and all of them but one come last.
+    let opened: Vec<Option<&str>> =
+        found.proposals.iter().map(|proposal| proposal.effect.leaves_open.as_deref()).collect();
+    assert_eq!(opened[0], None, "{opened:?}");
+    assert!(opened.iter().flatten().all(|input| input.starts_with("?send(")), "{opened:?}");
+    let texts: Vec<String> = found.proposals.iter().flat_map(|proposal| proposal.effect_lines()).collect();
+    let silent = texts.iter().filter(|text| text.contains("says nothing about `?send(")).count();
+    assert_eq!(silent, opened.iter().flatten().count(), "{texts:?}");
 }
